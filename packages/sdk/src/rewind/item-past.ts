@@ -2,7 +2,7 @@
 import type { FileVersion } from "@coffer/contract";
 import { iterate } from "../http/byte-body.ts";
 import { createHasher, toHex } from "../transfer/digest.ts";
-import { openFileDownload } from "../transfer/open-file.ts";
+import { openFileDownload } from "../transfer/download.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import { fileCalls } from "../storage/file-calls.ts";

@@ -1,4 +1,4 @@
-import type { Download } from "../transfer/download.ts";
+import type { Download } from "../transfer/stored-download.ts";
 import type { FileChanges } from "./file.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions } from "../search/found.ts";
 import type {
@@ -14,9 +14,9 @@ import { fileCalls } from "./file-calls.ts";
 import { manyCalls } from "./many-calls.ts";
 import { searchFiles } from "../search/search-calls.ts";
 import { searchFiles as searchNames } from "../search/search-names.ts";
-import type { UploadOutcome, UploadResult } from "../transfer/target.ts";
-import type { DownloadOptions } from "../transfer/content-facts.ts";
-import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "../transfer/input.ts";
+import type { UploadOutcome, UploadResult } from "../transfer/upload-codec.ts";
+import type { DownloadOptions } from "../transfer/content-headers.ts";
+import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "../transfer/upload-options.ts";
 import type {
   FileEntriesQuery,
   FileListQuery,

@@ -1,9 +1,9 @@
 /** Content of a version that was replaced. */
 import type { Connection } from "../connection/options.ts";
 import { sharedCode } from "../connection/shared-code.ts";
-import type { DownloadOptions } from "./content-facts.ts";
-import { openStored, type Download } from "./download.ts";
-import { requirePlain } from "./public-download.ts";
+import type { DownloadOptions } from "./content-headers.ts";
+import { openStored, type Download } from "./stored-download.ts";
+import { requirePlain } from "./plain-download.ts";
 
 /** @throws VaultError in a shared vault, and as {@link requirePlain}. */
 export async function openVersion(

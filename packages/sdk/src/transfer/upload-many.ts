@@ -3,10 +3,10 @@ import { filesGroup } from "@coffer/contract";
 import { SdkError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
 import { type Fields, refuseUnknownFields } from "../http/required-fields.ts";
-import { Batching } from "./batching.ts";
-import type { UploadInput, UploadManyOptions } from "./input.ts";
-import { sendUpload } from "./send-file.ts";
-import type { UploadOutcome } from "./target.ts";
+import { Batching } from "./batch.ts";
+import type { UploadInput, UploadManyOptions } from "./upload-options.ts";
+import { sendUpload } from "./upload.ts";
+import type { UploadOutcome } from "./upload-codec.ts";
 
 /** Uploads at the same time: while one batch is on its way, the next fills. */
 const LANES = 200;

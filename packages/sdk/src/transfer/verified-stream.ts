@@ -3,7 +3,7 @@ import { ApiError, IntegrityError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
 import { isWorthRepeating, retryDelay } from "../http/retry.ts";
 import { pause } from "../http/time-limit.ts";
-import type { ByteRange, ContentFacts, DownloadOptions } from "./content-facts.ts";
+import type { ByteRange, ContentFacts, DownloadOptions } from "./content-headers.ts";
 
 export interface Reading {
   readonly connection: Connection;

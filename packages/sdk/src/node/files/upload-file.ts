@@ -4,14 +4,14 @@ import { connectionOf, type Client } from "../../client.ts";
 import { ContractError } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
 import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
-import { sendSource, UPLOAD_OPTIONS } from "../../transfer/send-file.ts";
-import type { Target, UploadResult } from "../../transfer/target.ts";
-import { sendKept } from "../../transfer/kept-upload.ts";
+import { sendSource, UPLOAD_OPTIONS } from "../../transfer/upload.ts";
+import type { Target, UploadResult } from "../../transfer/upload-codec.ts";
+import { sendKept } from "../../transfer/upload-runner.ts";
 import { guessContentType } from "./content-type.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "../store/journal.ts";
 import { uploadDirectory } from "../store/upload-journals.ts";
-import { WHOLE_BYTES, type UploadOptions } from "../../transfer/input.ts";
+import { WHOLE_BYTES, type UploadOptions } from "../../transfer/upload-options.ts";
 import type { KeptUpload } from "../../transfer/journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {

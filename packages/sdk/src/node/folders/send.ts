@@ -1,10 +1,10 @@
 /** The vault gets what the directory has. */
 import { connectionOf } from "../../client.ts";
-import { Batching, type BatchSlot } from "../../transfer/batching.ts";
-import { MAX_BATCHED_BYTES, type Progress } from "../../transfer/input.ts";
-import { sendSource } from "../../transfer/send-file.ts";
+import { Batching, type BatchSlot } from "../../transfer/batch.ts";
+import { MAX_BATCHED_BYTES, type Progress } from "../../transfer/upload-options.ts";
+import { sendSource } from "../../transfer/upload.ts";
 import { openSource } from "../../transfer/source.ts";
-import type { UploadResult } from "../../transfer/target.ts";
+import type { UploadResult } from "../../transfer/upload-codec.ts";
 import { guessContentType } from "../files/content-type.ts";
 import { settled, type Mark } from "../files/file-mark.ts";
 import { uploadFile } from "../files/upload-file.ts";

@@ -22,15 +22,15 @@ import {
 import { fromBase64, toBase64 } from "../../transfer/digest.ts";
 import type { File } from "../../storage/file.ts";
 import { openSource, type Source } from "../../transfer/source.ts";
-import { readContent, type Content } from "./content.ts";
-import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
+import { readContent, type Content } from "./plaintext.ts";
+import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-parts.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey, WritingUse } from "../open-vault.ts";
-import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
+import { keepVersion, partJournal, type BegunVersion } from "./version-journal.ts";
 import { vaultError } from "../vault-error.ts";
-import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../transfer/input.ts";
+import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../transfer/upload-options.ts";
 import type { UploadJournal } from "../../transfer/journals.ts";
 
 /** The result of an upload: a file, or a version of one. */

@@ -3,13 +3,13 @@ import { parseVersionStatement } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
-import { sendKept } from "../../transfer/kept-upload.ts";
+import { sendKept } from "../../transfer/upload-runner.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { uploadShared } from "../content/upload.ts";
+import { uploadShared } from "../content/encrypted-codec.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { versionSource } from "./version-source.ts";
-import { WHOLE_BYTES } from "../../transfer/input.ts";
+import { WHOLE_BYTES } from "../../transfer/upload-options.ts";
 import type { KeptUpload, SourceIdentity } from "../../transfer/journals.ts";
 
 export interface RenewalOptions {

@@ -6,9 +6,9 @@ import type { Connection } from "../connection/options.ts";
 import { isWorthRepeating, retryDelay } from "../http/retry.ts";
 import { pause } from "../http/time-limit.ts";
 import { notResumable, otherSize, type Source } from "./source.ts";
-import { verified, type Target, type UploadResult } from "./target.ts";
-import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./upload-session.ts";
-import type { UploadOptions } from "./input.ts";
+import { verified, type Target, type UploadResult } from "./upload-codec.ts";
+import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./tus-session.ts";
+import type { UploadOptions } from "./upload-options.ts";
 import type { Checkpoint } from "./journals.ts";
 
 type PartOptions = UploadOptions & { readonly partBytes: number };

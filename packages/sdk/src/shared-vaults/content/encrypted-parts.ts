@@ -13,7 +13,7 @@ import {
 } from "@coffer/crypto";
 import { toHex } from "../../transfer/digest.ts";
 import type { Source } from "../../transfer/source.ts";
-import { readContent, readingBuffer } from "./content.ts";
+import { readContent, readingBuffer } from "./plaintext.ts";
 
 /** Chunks of one part: 8 MiB of content. */
 export const PART_CHUNKS = 512;

@@ -2,7 +2,7 @@
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../http/errors.ts";
 import { openSource, otherSize, type Source } from "../../transfer/source.ts";
-import { WHOLE_BYTES } from "../../transfer/input.ts";
+import { WHOLE_BYTES } from "../../transfer/upload-options.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;

@@ -6,11 +6,11 @@ import { filesGroup } from "@coffer/contract";
 import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import { callOn } from "../../http/call.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
-import { openDownload, openStored, type Download, type StoredDownload } from "../../transfer/download.ts";
-import { openPublicDownload, requirePlain } from "../../transfer/public-download.ts";
+import { openDownload, openStored, type Download, type StoredDownload } from "../../transfer/stored-download.ts";
+import { openPublicDownload, requirePlain } from "../../transfer/plain-download.ts";
 import { ContractError, isAnswered } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
-import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
+import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./version-reader.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -19,11 +19,11 @@ import { CLOSED } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { VaultError } from "../../http/errors.ts";
-import { parseShown, type ShownFile } from "./shown-file.ts";
+import { parseShown, type ShownFile } from "./file-header.ts";
 import { openWhole } from "./whole-download.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
-export type { SharedDownloadOptions } from "./decrypting.ts";
+export type { SharedDownloadOptions } from "./version-reader.ts";
 
 /**
  * From a public vault it gives the stored bytes. A whole file of a shared vault costs one request: its statements come

@@ -24,7 +24,7 @@ import type { SharedFile } from "@coffer/contract";
 import { fromBase64 } from "../../transfer/digest.ts";
 import { ownStatement } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { PartJournal } from "./encrypted-source.ts";
+import type { PartJournal } from "./encrypted-parts.ts";
 import type { UploadJournal } from "../../transfer/journals.ts";
 
 /** A version that is being sent: the inputs of its bytes, and its statements. */

@@ -5,8 +5,8 @@ import { chosenName } from "../http/chosen-name.ts";
 import { toBase64 } from "./digest.ts";
 import { ApiError, ContractError, SdkError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
-import type { Target } from "./target.ts";
-import type { UploadOptions } from "./input.ts";
+import type { Target } from "./upload-codec.ts";
+import type { UploadOptions } from "./upload-options.ts";
 import type { Checkpoint } from "./journals.ts";
 
 /** The state of a session: `offset` bytes are durable; `fileId` once all are. */

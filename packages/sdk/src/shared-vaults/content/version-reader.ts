@@ -10,15 +10,15 @@ import {
   type VerifiedVersion,
   type VersionStatement,
 } from "@coffer/crypto";
-import { collect, type Download } from "../../transfer/download.ts";
+import { collect, type Download } from "../../transfer/stored-download.ts";
 import type { Connection } from "../../connection/options.ts";
 import { tagOf } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { ShownFile } from "./shown-file.ts";
+import type { ShownFile } from "./file-header.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { type VaultError } from "../../http/errors.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
 /** For callers inside the SDK. */
 export interface SharedDownloadOptions extends DownloadOptions {

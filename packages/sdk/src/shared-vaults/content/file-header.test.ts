@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseShown } from "./shown-file.ts";
+import { parseShown } from "./file-header.ts";
 
 const ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
 const OTHER = "0190a1b2-c3d4-7e5f-9a9b-0c1d2e3f4a5c";

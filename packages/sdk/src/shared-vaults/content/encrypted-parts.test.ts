@@ -2,7 +2,7 @@ import { chunkCount, CryptoError, decryptFile, newFilePlan, webPlatform, type Fi
 import { digestMessage, type EnvelopeRequest, type PartRecord } from "@coffer/crypto";
 import { describe, expect, it } from "vitest";
 import { openSource, type Source } from "../../transfer/source.ts";
-import { encryptedSource, type EncryptedSourceOptions } from "./encrypted-source.ts";
+import { encryptedSource, type EncryptedSourceOptions } from "./encrypted-parts.ts";
 
 const CHUNK = 16_384;
 const PART_CHUNKS = 4;

@@ -15,7 +15,7 @@ import { ContractError } from "../http/errors.ts";
 import type { File } from "../storage/file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { partErrorOf } from "../http/part-error.ts";
-import type { NewFileTarget } from "./target.ts";
+import type { NewFileTarget } from "./upload-codec.ts";
 
 /** The place of one upload in the batches. */
 export interface BatchSlot {

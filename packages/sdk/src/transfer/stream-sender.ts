@@ -3,8 +3,8 @@ import { createHasher, toHex } from "./digest.ts";
 import { ContractError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
 import type { Source } from "./source.ts";
-import { store, verified, type Target, type UploadResult } from "./target.ts";
-import type { UploadOptions } from "./input.ts";
+import { store, verified, type Target, type UploadResult } from "./upload-codec.ts";
+import type { UploadOptions } from "./upload-options.ts";
 
 const READ_BYTES = 64 * 1024;
 

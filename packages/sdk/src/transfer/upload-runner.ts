@@ -1,6 +1,6 @@
 /** An upload with a journal. After a failure it keeps only what a later call can go on with. */
 import type { Connection } from "../connection/options.ts";
-import { endUpload } from "./upload-session.ts";
+import { endUpload } from "./tus-session.ts";
 import type { KeptUpload, UploadJournal } from "./journals.ts";
 
 /** Sends with a journal and closes it. It keeps what can go on after a failure, and forgets everything else. */
