@@ -7,7 +7,7 @@ import type { DownloadOptions } from "./content-headers.ts";
 import { HOW_TO_OPEN } from "../connection/how-to-open.ts";
 
 /** @throws VaultError `shared_vault`, as {@link requirePlain}. */
-export async function openPublicDownload(
+export async function openPlainDownload(
   connection: Connection,
   fileId: string,
   options: DownloadOptions,

@@ -1,64 +1,54 @@
-import { digestOf, toHex } from "./digest.ts";
-import { ContractError } from "../http/errors.ts";
-import type { Connection, CallOptions } from "../connection/options.ts";
-import { uploadInParts } from "./resumable-sender.ts";
-import { otherSize, type Source } from "./source.ts";
-import { uploadStream } from "./stream-sender.ts";
-import { storeWhole, verified, type Target, type UploadResult } from "./upload-codec.ts";
-import type { Checkpoint } from "./journals.ts";
+/** Sends the bytes of one attempt, by their size: in a batch, in one request, in parts, or as a stream of unknown size. */
+import type { Connection } from "../connection/options.ts";
+import type { File } from "../storage/file.ts";
 import type { BatchSlot } from "./batch.ts";
+import { digestOf, toHex } from "./digest.ts";
+import type { Checkpoint } from "./journals.ts";
+import { sendParts } from "./resumable-sender.ts";
+import { otherSize } from "./source.ts";
+import { requestStore, requireSameBytes } from "./store-request.ts";
+import { sendStream } from "./stream-sender.ts";
+import type { EncodedUpload } from "./upload-codec.ts";
 import { MAX_BATCHED_BYTES, PART_BYTES, WHOLE_BYTES, type UploadOptions } from "./upload-options.ts";
 
-/** A new file that is small may go with others, if its sender has opened a place for it. */
-export type SendingOptions = UploadOptions & { readonly batch?: BatchSlot | undefined };
-
-/** Sends a source by its size: whole, in parts, or as one stream of unknown size. Closes the source. */
-export async function uploadSource(
-  connection: Connection,
-  target: Target,
-  source: Source,
-  options: SendingOptions,
-  checkpoint?: Checkpoint,
-): Promise<UploadResult> {
-  const { partBytes = PART_BYTES } = options;
-  const wholeBytes = options.partBytes ?? WHOLE_BYTES;
-  if (!Number.isInteger(partBytes) || partBytes < 1)
-    throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
-  try {
-    if (source.size === null || source.size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
-    if (source.size !== null && source.size > wholeBytes)
-      return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
-    const head = new Uint8Array(source.size === null ? wholeBytes : source.size + 1);
-    const filled = await source.read(0, head);
-    if (source.size !== null && filled !== source.size) throw otherSize(source.size);
-    if (source.size === null && filled === head.length)
-      return await uploadStream(connection, target, head, source, options);
-    return await uploadWhole(connection, target, head.subarray(0, filled), options);
-  } finally {
-    await source.close();
-  }
+export interface SendOptions extends UploadOptions {
+  /** The place of a new file among others. What is too large for a batch gives it back. */
+  readonly batch?: BatchSlot | undefined;
+  /** Keeps the session of an upload in parts over a crash. */
+  readonly journal?: Checkpoint | null | undefined;
 }
 
-async function uploadWhole(
+/** Resolves when the server holds exactly these bytes. */
+export async function sendUpload(connection: Connection, upload: EncodedUpload, options: SendOptions): Promise<File> {
+  const { bytes, target } = upload;
+  const { size } = bytes;
+  if (size === null || size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
+  const wholeBytes = options.partBytes ?? WHOLE_BYTES;
+  if (size !== null && size > wholeBytes) {
+    const partBytes = options.partBytes ?? PART_BYTES;
+    return sendParts(connection, upload, { ...options, size, partBytes });
+  }
+  const head = new Uint8Array(size === null ? wholeBytes : size + 1);
+  const filled = await bytes.read(0, head);
+  if (size !== null && filled !== size) throw otherSize(size);
+  if (size === null && filled === head.length) return sendStream(connection, upload, head, options);
+  return sendWhole(connection, upload, head.subarray(0, filled), options);
+}
+
+async function sendWhole(
   connection: Connection,
-  target: Target,
+  { idempotencyKey, target }: EncodedUpload,
   bytes: Uint8Array,
-  options: SendingOptions,
-): Promise<UploadResult> {
+  { batch, onProgress, retries, signal }: SendOptions,
+): Promise<File> {
   const digest = await digestOf(bytes);
   const total = bytes.length;
-  const { batch, signal, idempotencyKey, retries, onProgress } = options;
   if (batch !== undefined && target.kind === "file" && total <= MAX_BATCHED_BYTES)
-    return verified(await batch.add(target, { bytes, digest }), total, toHex(digest));
+    return requireSameBytes(await batch.add(target, { bytes, digest }), total, toHex(digest));
   // The transport's pull shows what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by
   // itself.
-  const sending: CallOptions = {
-    signal,
-    idempotencyKey,
-    retries,
-    onSent: (sent) => onProgress?.({ bytes: sent, total }),
-  };
-  const file = await storeWhole(connection, target, { bytes, digest }, sending);
+  const onSent = (sent: number): void => onProgress?.({ bytes: sent, total });
+  const file = await requestStore(connection, target, bytes, digest, { signal, idempotencyKey, retries, onSent });
   onProgress?.({ bytes: total, total });
-  return verified(file, total, toHex(digest));
+  return requireSameBytes(file, total, toHex(digest));
 }

@@ -1,24 +1,25 @@
-import { canStreamRequests } from "../http/runtime.ts";
-import { createHasher, toHex } from "./digest.ts";
-import { ContractError } from "../http/errors.ts";
+/** A stream of unknown size that is longer than one request's bytes. */
 import type { Connection } from "../connection/options.ts";
-import type { Source } from "./source.ts";
-import { store, verified, type Target, type UploadResult } from "./upload-codec.ts";
+import { ContractError } from "../http/errors.ts";
+import { canStreamRequests } from "../http/runtime.ts";
+import type { File } from "../storage/file.ts";
+import { createHasher, toHex } from "./digest.ts";
+import { requestStore, requireSameBytes } from "./store-request.ts";
+import type { EncodedUpload } from "./upload-codec.ts";
 import type { UploadOptions } from "./upload-options.ts";
 
 const READ_BYTES = 64 * 1024;
 
 /**
- * One request with a stream of unknown size that is longer than a part. It cannot be repeated: give `size` to get
- * resumable parts. Browsers cannot send it at all.
+ * One request. It cannot be repeated: give `size` to get resumable parts. Browsers cannot send it at all. `head`: the
+ * bytes that were read to learn that it is long.
  */
-export async function uploadStream(
+export async function sendStream(
   connection: Connection,
-  target: Target,
+  { bytes, idempotencyKey, target }: EncodedUpload,
   head: Uint8Array,
-  source: Source,
-  options: UploadOptions,
-): Promise<UploadResult> {
+  { onProgress, signal }: UploadOptions,
+): Promise<File> {
   if (!canStreamRequests())
     throw new ContractError("request", "files.upload", ["size: needed for a stream above one part in this runtime"]);
   const hasher = await createHasher();
@@ -28,7 +29,7 @@ export async function uploadStream(
       yield count(head.subarray(offset, offset + READ_BYTES));
     for (;;) {
       const chunk = new Uint8Array(READ_BYTES);
-      const filled = await source.read(total, chunk);
+      const filled = await bytes.read(total, chunk);
       if (filled > 0) yield count(chunk.subarray(0, filled));
       if (filled < chunk.length) return;
     }
@@ -38,14 +39,8 @@ export async function uploadStream(
     total += chunk.length;
     return chunk;
   }
-  const { signal, idempotencyKey, onProgress } = options;
-  const file = await store(
-    connection,
-    target,
-    chunks(),
-    {},
-    { signal, idempotencyKey, onSent: (bytes) => onProgress?.({ bytes, total: null }) },
-  );
+  const onSent = (sent: number): void => onProgress?.({ bytes: sent, total: null });
+  const file = await requestStore(connection, target, chunks(), null, { signal, idempotencyKey, onSent });
   onProgress?.({ bytes: total, total });
-  return verified(file, total, toHex(hasher.digest()));
+  return requireSameBytes(file, total, toHex(hasher.digest()));
 }

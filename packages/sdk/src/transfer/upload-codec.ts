@@ -1,12 +1,9 @@
-import { filesGroup, type SharedFile } from "@coffer/contract";
-import type { ByteBody } from "../http/byte-body.ts";
-import { callOn } from "../http/call.ts";
-import { toBase64 } from "./digest.ts";
-import { IntegrityError, type SdkError } from "../http/errors.ts";
+/** What stands between the content of an upload and the bytes that are stored: nothing in a public vault, a cipher in a shared one. */
+import type { SharedFile } from "@coffer/contract";
 import type { File } from "../storage/file.ts";
-import { tagged } from "../http/tag.ts";
 import type { File as NamedFile } from "../connection/result-types.ts";
-import type { Connection, CallOptions } from "../connection/options.ts";
+import type { SdkError } from "../http/errors.ts";
+import type { Source } from "./source.ts";
 
 /** Result of an upload. `sha256` and `bytes` were counted here. In a public vault they equal the server's. */
 export interface UploadResult {
@@ -39,12 +36,12 @@ export interface NewFileTarget {
 }
 
 /** What a shared vault's file brings besides its bytes. `restores`: the kept version whose content it is. */
-export interface SentShared extends SharedFile {
+export interface SharedStatements extends SharedFile {
   readonly restores?: string | undefined;
 }
 
 /** What the bytes become: a new file or a version of one. */
-export type Target =
+export type UploadTarget =
   | NewFileTarget
   | {
       readonly kind: "version";
@@ -55,64 +52,43 @@ export type Target =
       readonly ifMatch?: string | undefined;
       /** false: the content before is given up. */
       readonly keep?: boolean | undefined;
-      readonly shared?: SentShared | undefined;
+      readonly shared?: SharedStatements | undefined;
     };
 
-/** One raw request with these bytes, for a new file or a version. */
-export async function store(
-  connection: Connection,
-  target: Target,
-  body: ByteBody,
-  digest: { readonly "repr-digest"?: string },
-  options: CallOptions,
-): Promise<File> {
-  const type = {
-    ...(target.contentType === undefined ? {} : { "content-type": target.contentType }),
-    ...sharedHeaders(target.shared),
-  };
-  if (target.kind === "version") {
-    const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
-    const { fileId, keep } = target;
-    const input = { params: { fileId }, query: keep === undefined ? {} : { keep }, headers, body };
-    return (await callOn(connection, filesGroup.replace, input, options)).file;
-  }
-  const { vaultId, folderId, name, ifAbsent } = target;
-  const query = {
-    ...(name === null ? {} : { name }),
-    ...(vaultId === undefined ? {} : { vaultId }),
-    ...(folderId === undefined ? {} : { folderId }),
-  };
-  const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
-  return (await callOn(connection, filesGroup.upload, { query, headers, body }, options)).file;
+/**
+ * The stored form of an upload. The sender reads it forward and holds a part until the service has it. Whether bytes
+ * that were read before can be had again is the codec's decision: a second read gives the same bytes, or throws
+ * `source_changed` or `not_resumable`.
+ */
+export type EncodedBytes = Pick<Source, "size" | "readsAhead" | "read">;
+
+/** One attempt, ready to be sent. */
+export interface EncodedUpload {
+  readonly target: UploadTarget;
+  readonly bytes: EncodedBytes;
+  /** Names the creation. Default: random. What is encrypted has none of the caller's: no two attempts send the same. */
+  readonly idempotencyKey?: string | undefined;
+  /** The file as an earlier process has stored it: nothing is sent. null: it is to be sent. */
+  readonly stored: File | null;
 }
 
-function sharedHeaders(shared: SentShared | undefined) {
-  if (shared === undefined) return {};
-  return {
-    "coffer-version": shared.version,
-    "coffer-entry": shared.entry,
-    "coffer-metadata": shared.metadata,
-    "coffer-name-index": shared.nameIndex,
-    ...(shared.restores === undefined ? {} : { "coffer-restores": shared.restores }),
-  };
-}
-
-/** One raw request with bytes whose digest is known. */
-export async function storeWhole(
-  connection: Connection,
-  target: Target,
-  { bytes, digest }: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
-  options: CallOptions,
-): Promise<File> {
-  return store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, options);
-}
-
-/** Compares the server's record with the sent bytes. */
-export function verified(file: File, bytes: number, sha256: string): UploadResult {
-  if (file.size !== bytes || file.sha256 !== sha256) {
-    throw new IntegrityError(
-      `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,
-    );
-  }
-  return { file: tagged(file), bytes, sha256 };
+/**
+ * Encodes one upload, and alone decides what may be sent again (file-format §5): the same bytes, or a new version. Its
+ * methods are called in turn, `encode` first in each attempt. They reject with errors of this SDK.
+ */
+export interface UploadCodec {
+  /**
+   * Makes an attempt ready. The first one goes on with what the journal has from an earlier process, if that may be
+   * sent again; else it begins a version, which is in the journal when this resolves.
+   */
+  encode(): Promise<EncodedUpload>;
+  /**
+   * The file as the attempt has stored it, for a failure after which that is possible. false: it has not. null: nobody
+   * can tell, and nothing is sent again.
+   */
+  findStored(): Promise<File | false | null>;
+  /** Whether another attempt, with another version, can cure the failure. What it needs for that is done when this resolves. */
+  recover(error: unknown): Promise<boolean>;
+  /** Compares the stored file with what was sent, and describes it as the caller sees it. */
+  receipt(file: File): Promise<UploadResult>;
 }

@@ -1,346 +1,269 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
-import { filesGroup, versionsGroup, type File, type FileVersion, type SharedFile } from "@coffer/contract";
-import {
-  CryptoError,
-  parseVersionStatement,
-  placeOf,
-  seenVersion,
-  statementHash,
-  type EntryStatement,
-  type FilePlan,
-  type Place,
-  type VaultView,
-  type VersionStatement,
-} from "@coffer/crypto";
+import { filesGroup, type File, type SharedFile } from "@coffer/contract";
+import { placeOf, seenVersion, statementHash, type FilePlan, type Place, type VaultView } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
-import { callOn } from "../../http/call.ts";
-import { chosenName } from "../../http/chosen-name.ts";
-import { fromBase64, toHex } from "../../transfer/digest.ts";
-import { ApiError, SdkError } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
-import { endUpload } from "../../transfer/tus-session.ts";
+import { chosenName } from "../../http/chosen-name.ts";
+import { SdkError } from "../../http/errors.ts";
+import { fromBase64, toHex } from "../../transfer/digest.ts";
+import type { UploadJournal } from "../../transfer/journals.ts";
 import type { Source } from "../../transfer/source.ts";
-import type { Target, UploadResult } from "../../transfer/upload-codec.ts";
-import { uploadSource, type SendingOptions } from "../../transfer/sender.ts";
-import { Condition, isStored, tagOf, unlessStored, type Linked } from "../condition.ts";
-import { openContent, type Content } from "./plaintext.ts";
-import { encryptedSource } from "./encrypted-parts.ts";
+import { discardUpload } from "../../transfer/tus-session.ts";
+import type { EncodedUpload, UploadCodec, UploadResult, UploadTarget } from "../../transfer/upload-codec.ts";
+import { runUpload, type RunOptions } from "../../transfer/upload-runner.ts";
+import { Condition, tagOf } from "../condition.ts";
 import { authorsOf } from "../names/authors.ts";
+import { refreshFor } from "../names/refresh.ts";
 import { noteOwnEntry } from "../names/entries.ts";
-import { beginVersion, folderOf, readCurrent, useOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { stageFolder } from "../names/staging.ts";
-import { partJournal, reopenVersion, type BegunVersion } from "./version-journal.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import type { UploadJournal } from "../../transfer/journals.ts";
+import { EncryptedParts } from "./encrypted-parts.ts";
+import { createVersion, folderOf, useOf, type EncodedVersion, type SharedUploadTarget } from "./new-version.ts";
+import { openPlaintext, type Plaintext } from "./plaintext.ts";
+import { findStoredVersion, readFile } from "./stored-version.ts";
+import { loadVersion, type SignedVersion } from "./version-journal.ts";
 
-/** How often an upload begins again with a new key, because the vault, the folder's names or the file changed meanwhile. */
-const ATTEMPTS = 5;
-
-export type SharedUploadOptions = SendingOptions & {
-  /** Keeps the upload over a crash. */
-  readonly journal?: UploadJournal | undefined;
-};
-
-/** One upload and the common parts of all its attempts. */
-interface Upload {
-  readonly connection: Connection;
-  readonly vault: OpenVault;
-  readonly content: Content;
-  readonly options: SharedUploadOptions;
-  /** What a new version follows, in all attempts. */
-  readonly condition: Condition;
-}
-
-/**
- * Reads the plaintext once, or twice below 64 MiB. A source that can be read only once is not tried again when the
- * vault changes meanwhile. With a journal it goes on with an earlier process's upload, if content and vault are still
- * the same. Closes the source.
- * @throws ApiError `precondition_failed` if the file is not in the state that `ifMatch` names, or that `target` shows.
- * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; VaultError `generation_moved` and ApiError
- * `names_outdated` only when they keep coming.
- */
-export async function uploadShared(
+/** As `upload` of `transfer/upload.ts`, for a vault that is open. Closes the source and the journal. */
+export function uploadEncrypted(
   connection: Connection,
   vault: OpenVault,
   target: SharedUploadTarget,
   source: Source,
-  options: SharedUploadOptions = {},
+  options: RunOptions,
 ): Promise<UploadResult> {
-  try {
-    return await inVaultTerms(async () => {
-      const stored =
-        target.kind === "file" ? { ...target, name: chosenName(filesGroup.upload.id, target.name) } : target;
-      // Checked before anything is read: a client that cannot sign cannot write.
-      await vault.author();
-      const content = await openContent(source, vault.platform, { journaled: options.journal !== undefined });
-      const condition =
-        target.kind === "file" ? new Condition("*", null) : new Condition(target.ifMatch, target.file.shared);
-      return uploadOften({ connection, vault, content, options, condition }, stored);
-    });
-  } finally {
-    await source.close();
-  }
+  return runUpload(connection, source, options, () => openEncryptedCodec(connection, vault, target, source, options));
 }
 
-async function uploadOften(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
-  const { content, options } = upload;
-  for (let attempt = 1; ; attempt += 1) {
-    const resumed = options.journal?.kept != null;
-    try {
-      return await uploadOnce(upload, attempt === 1 ? target : await readAgain(upload, target));
-    } catch (error) {
-      if (attempt >= ATTEMPTS || !content.rereadable) throw error;
-      await prepareAgain(upload, target, error, resumed);
-    }
-  }
-}
-
-/** Throws failures that another try cannot cure. It gives the begun version up: the next attempt has another key. */
-async function prepareAgain(
-  upload: Upload,
-  target: SharedUploadTarget,
-  error: unknown,
-  resumed: boolean,
-): Promise<void> {
-  const { connection, vault, condition } = upload;
-  const code = error instanceof SdkError || error instanceof CryptoError ? error.code : null;
-  // If it was perhaps done, nothing is done again.
-  if (error instanceof SdkError && error.perhapsDone) throw error;
-  if (code === "generation_moved") await vault.view({ maxAge: 0 });
-  else if (code === "names_outdated") {
-    const staged = await stageFolder(connection, vault, folderOf(target));
-    if (target.kind === "version") condition.noteStaged(staged, target.file.id);
-  }
-  // Somebody else's version or vault key came first: read both again.
-  else if (code === "statement_invalid") vault.forgetWritingKey();
-  // The source differs from the earlier process's: nothing of this one was sent yet.
-  else if (code !== "source_changed" || !resumed) throw error;
-  await giveUp(upload);
-}
-
-async function giveUp({ connection, options: { journal } }: Upload): Promise<void> {
-  const uploadId = await journal?.discard();
-  if (uploadId != null) await endUpload(connection, uploadId);
-}
-
-async function readAgain(upload: Upload, target: SharedUploadTarget): Promise<SharedUploadTarget> {
-  return target.kind === "file" ? target : { ...target, file: await readFile(upload, target.file.id) };
-}
-
-async function readFile({ connection, options }: Upload, fileId: string): Promise<File> {
-  return (await callOn(connection, filesGroup.get, { params: { fileId } }, { signal: options.signal })).file;
-}
-
-async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
-  const { connection, vault, content, options } = upload;
-  // Much to send, or much already sent: worth a question to the chain.
-  const fresh = content.bytes !== null ? {} : { maxAge: 0 };
-  const view = await vault.view(options.journal?.kept == null ? {} : fresh);
-  const sending: Resumed = (await resume(upload, view, target)) ?? (await begin(upload, view, target));
-  const { begun } = sending;
-  // The service refuses an older generation; a check before saves the bytes (encryption design §2, writing).
-  await requireNow(vault, begun.statement, fresh);
-  const place = targetOf(vault, target, begun.shared, view.plainNames);
-  const { journal, ...plain } = { ...options, idempotencyKey: undefined };
-  const send = () => uploadSource(connection, place, sending.source, plain, journal);
-  const sent = sending.stored ?? (await unlessStored(send(), () => findStored(upload, begun)));
-  const { entry } = begun;
-  const { file } = sent;
-  if (file.id !== entry.id || file.vaultId !== vault.id || file.folderId !== entry.folderId)
-    throw vaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent there`, {
-      step: "ids",
-    });
-  vault.seen.noteVersion(file.id, seenVersion(begun.statement));
-  noteOwnEntry(vault, file.id, entry);
-  return describe(sent, begun, content, entry);
-}
-
-/** The file that an upload has made, as it made it; false: it has not; null: the service does not show which. */
-async function findStored(upload: Upload, { shared, statement, entry }: BegunVersion): Promise<Stored | false | null> {
-  const { connection, vault } = upload;
-  const { fileId, sequence: number, previous, bytes } = statement;
-  const now = await readFile(upload, fileId).catch((error: unknown) => {
-    // A new file that was not made. One that is gone by now has a past which nobody shows.
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  });
-  if (now === null) return number === 1n ? false : null;
-  if (now.shared?.version === shared.version) return { file: now };
-  const stored = await isStored({ number, previous, bytes }, versionsFrom(connection, vault, now));
-  if (stored !== true) return stored;
-  const row = await findRow(connection, statement);
-  if (row === null) return null;
-  const { versionId, size, sha256 } = row;
-  const then: File = { ...now, versionId, size, sha256, folderId: entry.folderId, shared };
-  return { file: then };
-}
-
-/** The current version, verified, and those before it in the service's list. */
-async function* versionsFrom(
+/** @throws VaultError `signing_key_missing`, `not_a_member`; SdkError `source_changed`. */
+export function openEncryptedCodec(
   connection: Connection,
   vault: OpenVault,
-  now: File,
-): AsyncGenerator<Linked, void, undefined> {
-  yield linked(await readCurrent(vault, now));
-  for await (const { shared } of everyVersion(connection, now.id))
-    yield linked(parseVersionStatement(fromBase64(shared?.version ?? "") ?? new Uint8Array(0)));
-}
-
-function linked({ sequence: number, previous, bytes }: VersionStatement): Linked {
-  return { number, previous, bytes };
-}
-
-async function findRow(connection: Connection, { fileId, versionId }: VersionStatement): Promise<FileVersion | null> {
-  for await (const version of everyVersion(connection, fileId)) if (version.versionId === versionId) return version;
-  return null;
-}
-
-async function* everyVersion(connection: Connection, fileId: string): AsyncGenerator<FileVersion, void, undefined> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = cursor === undefined ? {} : { cursor };
-    const page: { versions: FileVersion[]; nextCursor: string | null } = await callOn(
-      connection,
-      versionsGroup.versions,
-      { params: { fileId }, query },
-    );
-    yield* page.versions;
-    cursor = page.nextCursor;
-  }
-}
-
-/** The file as the service has it. */
-type Stored = Pick<UploadResult, "file">;
-
-interface Resumed extends Sending {
-  /** The file as the begun version has made it, if others have replaced it since. */
-  readonly stored?: Stored;
-}
-
-/** The upload that an earlier process began; null: none can go on, and the rest was given up. */
-async function resume(upload: Upload, view: VaultView, target: SharedUploadTarget): Promise<Resumed | null> {
-  const { vault, content, options } = upload;
-  const { journal, signal } = options;
-  if (journal === undefined) return null;
-  await vault.requireNewest(view);
-  const found = await reopenVersion(vault, journal, view);
-  // A session without its plan must go too: it holds bytes of another version.
-  if (found === null && journal.kept === null && journal.uploadId === null) return null;
-  const standing =
-    found !== null &&
-    isWanted(found.begun.plan, upload) &&
-    (await isUnder(upload, found.begun, view, target)) &&
-    (await judge(upload, found.begun, target));
-  if (found === null || standing === false) {
-    await giveUp(upload);
-    return null;
-  }
-  const { begun, parts } = found;
-  const { digest } = begun.statement;
-  const source = encryptedSource(vault.platform, begun.plan, content.source, {
-    signal,
-    partChunks: begun.partChunks,
-    journal: partJournal(journal, parts),
-    beforeEnd: () => requireNow(vault, begun.statement, { maxAge: 0 }),
-    digest: digest.some((byte) => byte !== 0) ? digest : null,
-  });
-  return { begun, source, ...(standing === true ? {} : { stored: standing }) };
-}
-
-/**
- * A key that this call may not write under, or that is not the current one any more, ends the earlier version. One that is stored already
- * is not written again.
- */
-async function isUnder(
-  { vault }: Upload,
-  { shared, statement }: BegunVersion,
-  view: VaultView,
   target: SharedUploadTarget,
-): Promise<boolean> {
-  if (target.kind !== "file" && target.file.shared?.version === shared.version) return true;
-  const { record } = await vault.writingKey(view, useOf(target));
-  return toHex(statement.keyId) === toHex(record.keyId);
+  source: Source,
+  options: RunOptions,
+): Promise<EncryptedCodec> {
+  return inVaultTerms(async () => {
+    const named = target.kind === "file" ? { ...target, name: chosenName(filesGroup.upload.id, target.name) } : target;
+    // Checked before anything is read: a client that cannot sign cannot write.
+    await vault.author();
+    const { journal = null } = options;
+    const plaintext = await openPlaintext(source, vault.platform, { journaled: journal !== null });
+    return new EncryptedCodec(connection, vault, named, plaintext, { ...options, journal });
+  });
+}
+
+interface CodecOptions extends Pick<RunOptions, "signal" | "padded" | "partBytes"> {
+  readonly journal: UploadJournal | null;
 }
 
 /**
- * Whether the begun version may go on: it is the current one, or follows the state that the condition names. The file as it
- * made it, if it is stored and others have replaced it since.
- * @throws ApiError `precondition_failed` if the service does not show whether it is stored: nothing is done again.
+ * Reads the plaintext once, or twice below 64 MiB. Each attempt is a version with a key of its own, except the first
+ * one with a journal: it goes on with the version that an earlier process began, if content and vault are still the
+ * same. A source that can be read only once has one attempt.
  */
-async function judge(upload: Upload, begun: BegunVersion, target: SharedUploadTarget): Promise<boolean | Stored> {
-  if (target.kind === "file") return true;
-  const { shared } = target.file;
-  if (shared === null || shared.version === begun.shared.version) return shared !== null;
-  if (follows(begun.statement, shared.version) && follows(begun.entry, shared.entry)) {
-    upload.condition.require(shared);
-    return true;
+export class EncryptedCodec implements UploadCodec {
+  readonly #connection: Connection;
+  readonly #vault: OpenVault;
+  readonly #plaintext: Plaintext;
+  readonly #options: CodecOptions;
+  /** What a new version follows, in all attempts. */
+  readonly #condition: Condition;
+  /** The file of a version is read again before each further attempt. */
+  #target: SharedUploadTarget;
+  #isAgain = false;
+  /** The attempt goes on with an earlier process's version. */
+  #isResumed = false;
+  /** What the attempt sends. */
+  #version: SignedVersion | null = null;
+
+  constructor(
+    connection: Connection,
+    vault: OpenVault,
+    target: SharedUploadTarget,
+    plaintext: Plaintext,
+    options: CodecOptions,
+  ) {
+    this.#connection = connection;
+    this.#vault = vault;
+    this.#target = target;
+    this.#plaintext = plaintext;
+    this.#options = options;
+    this.#condition =
+      target.kind === "file" ? new Condition("*", null) : new Condition(target.ifMatch, target.file.shared);
   }
-  const stored = await findStored(upload, begun);
-  if (stored !== null) return stored;
-  await giveUp(upload);
-  throw preconditionFailed(
-    "An earlier upload of this version may have been stored before the version that the file has",
-  );
+
+  /**
+   * @throws ApiError `precondition_failed` if the file is not in the state that `ifMatch` names, or that the target
+   * shows; VaultError `generation_moved` before anything is sent of a place that the vault has left.
+   */
+  encode(): Promise<EncodedUpload> {
+    return inVaultTerms(async () => {
+      const vault = this.#vault;
+      this.#version = null;
+      this.#isResumed = this.#options.journal !== null && this.#options.journal.kept !== null;
+      if (this.#isAgain && this.#target.kind === "version") {
+        const file = await readFile(this.#connection, this.#target.file.id, this.#options.signal);
+        this.#target = { ...this.#target, file };
+      }
+      // Much to send, or much already sent: worth a question to the chain.
+      const freshness = this.#plaintext.bytes !== null ? {} : { maxAge: 0 };
+      const view = await vault.view(this.#isResumed ? freshness : {});
+      const { bytes, stored, version } = (await this.#resume(view)) ?? { ...(await this.#begin(view)), stored: null };
+      this.#version = version;
+      // The service refuses an older generation; a check before saves the bytes (encryption design §2, writing).
+      await this.#requirePlace(version.statement, freshness);
+      return { target: this.#requestTarget(version.shared, view.plainNames), bytes, stored };
+    });
+  }
+
+  findStored(): Promise<File | false | null> {
+    return inVaultTerms(async () =>
+      this.#version === null
+        ? null
+        : findStoredVersion(this.#connection, this.#vault, this.#version, this.#options.signal),
+    );
+  }
+
+  async recover(error: unknown): Promise<boolean> {
+    // If it was perhaps done, nothing is done again.
+    if (!this.#plaintext.rereadable || !(error instanceof SdkError) || error.perhapsDone) return false;
+    // The source differs from the earlier process's: nothing of this one was sent yet.
+    if (error.code === "source_changed" && this.#isResumed) return (this.#isAgain = true);
+    const staged = await inVaultTerms(() =>
+      refreshFor(error.code, this.#connection, this.#vault, folderOf(this.#target)),
+    );
+    if (staged === null) return false;
+    if (this.#target.kind === "version") this.#condition.noteStaged(staged, this.#target.file.id);
+    return (this.#isAgain = true);
+  }
+
+  /** As members see the file: bytes and digest of the content, which only this client has counted. */
+  async receipt(file: File): Promise<UploadResult> {
+    const [vault, version] = [this.#vault, this.#version];
+    const { id, folderId } = version?.entry ?? { id: null, folderId: null };
+    if (version === null || file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
+      throw vaultError(
+        "damaged",
+        `The service answers with file ${file.id}, which is not the one that was sent there`,
+        { step: "ids" },
+      );
+    vault.seen.noteVersion(file.id, seenVersion(version.statement));
+    noteOwnEntry(vault, file.id, version.entry);
+    const { name, contentType, entry, shared, statement } = version;
+    const { size, source } = this.#plaintext;
+    return {
+      file: {
+        ...file,
+        versionId: statement.versionId,
+        name,
+        contentType,
+        size,
+        storedSize: file.size,
+        encrypted: true,
+        ...authorsOf(entry),
+        tag: tagOf(shared),
+      },
+      bytes: size,
+      sha256: toHex(await source.digest()),
+    };
+  }
+
+  #begin(view: VaultView): Promise<EncodedVersion> {
+    const target = this.#target;
+    if (target.kind === "version") this.#condition.require(target.file.shared);
+    return createVersion(this.#vault, view, this.#plaintext, target, {
+      ...this.#options,
+      beforeEnd: (place) => this.#requirePlace(place, { maxAge: 0 }),
+    });
+  }
+
+  /** The version that an earlier process began; null: none can go on, and the rest was given up. */
+  async #resume(view: VaultView): Promise<(EncodedVersion & Pick<EncodedUpload, "stored">) | null> {
+    const { journal, signal } = this.#options;
+    const vault = this.#vault;
+    if (journal === null) return null;
+    await vault.requireNewest(view);
+    const saved = await loadVersion(vault, journal, view);
+    // A session without its plan must go too: it holds bytes of another version.
+    if (saved === null && journal.kept === null && journal.uploadId === null) return null;
+    const verdict =
+      saved !== null &&
+      this.#isWanted(saved.version.plan) &&
+      (await this.#isUnderKey(saved.version, view)) &&
+      (await this.#judge(saved.version));
+    if (saved === null || verdict === false) {
+      await discardUpload(this.#connection, journal);
+      return null;
+    }
+    const { records, version } = saved;
+    const { digest } = version.statement;
+    const bytes = new EncryptedParts(vault.platform, version.plan, this.#plaintext.source, {
+      signal,
+      partChunks: version.partChunks,
+      records,
+      // A long upload must not become whole under a key from before a removal.
+      beforeEnd: () => this.#requirePlace(version.statement, { maxAge: 0 }),
+      digest: digest.some((byte) => byte !== 0) ? digest : null,
+    });
+    return { version, bytes, stored: verdict === true ? null : verdict };
+  }
+
+  #isWanted({ contentSize, padded }: FilePlan): boolean {
+    return contentSize === this.#plaintext.size && padded === (this.#options.padded ?? false);
+  }
+
+  /**
+   * A key that this call may not write under, or that is not the current one any more, ends the earlier version. One
+   * that is stored already is not written again.
+   */
+  async #isUnderKey({ shared, statement }: SignedVersion, view: VaultView): Promise<boolean> {
+    const target = this.#target;
+    if (target.kind !== "file" && target.file.shared?.version === shared.version) return true;
+    const { record } = await this.#vault.writingKey(view, useOf(target));
+    return toHex(statement.keyId) === toHex(record.keyId);
+  }
+
+  /**
+   * Whether the earlier version may go on: it is the current one, or follows the state that the condition names. The
+   * file as it made it, if it is stored and others have replaced it since.
+   * @throws ApiError `precondition_failed` if the service does not show whether it is stored: nothing is done again.
+   */
+  async #judge(version: SignedVersion): Promise<boolean | File> {
+    const target = this.#target;
+    if (target.kind === "file") return true;
+    const { shared } = target.file;
+    if (shared === null || shared.version === version.shared.version) return shared !== null;
+    if (follows(version.statement, shared.version) && follows(version.entry, shared.entry)) {
+      this.#condition.require(shared);
+      return true;
+    }
+    const stored = await findStoredVersion(this.#connection, this.#vault, version, this.#options.signal);
+    if (stored !== null) return stored;
+    await discardUpload(this.#connection, this.#options.journal);
+    throw preconditionFailed(
+      "An earlier upload of this version may have been stored before the version that the file has",
+    );
+  }
+
+  /** Nothing is sent of a place that the vault has left meanwhile. */
+  async #requirePlace({ generation, after }: Place, options: ReadOptions): Promise<void> {
+    const now = placeOf(await this.#vault.view(options));
+    if (now.generation === generation && now.after <= after) return;
+    throw generationMoved();
+  }
+
+  /** The name is sent only if names are plain. */
+  #requestTarget(shared: SharedFile, plainNames: boolean): UploadTarget {
+    const target = this.#target;
+    if (target.kind === "version")
+      return { kind: "version", fileId: target.file.id, shared: { ...shared, restores: target.restores } };
+    const { folderId, ifAbsent, name } = target;
+    return { kind: "file", name: plainNames ? name : null, vaultId: this.#vault.id, folderId, ifAbsent, shared };
+  }
 }
 
 function follows({ previous }: { readonly previous: Uint8Array }, before: string): boolean {
   return toHex(previous) === toHex(statementHash(fromBase64(before) ?? new Uint8Array(0)));
-}
-
-function begin(
-  { vault, content, options, condition }: Upload,
-  view: VaultView,
-  target: SharedUploadTarget,
-): Promise<Sending> {
-  if (target.kind === "version") condition.require(target.file.shared);
-  // Checked again before the end: a long upload must not become whole under a key from before a removal.
-  const beforeEnd = (place: Place) => requireNow(vault, place, { maxAge: 0 });
-  return beginVersion(vault, view, content, target, { ...options, beforeEnd });
-}
-
-function isWanted({ contentSize, padded }: FilePlan, { content, options }: Upload): boolean {
-  return contentSize === content.size && padded === (options.padded ?? false);
-}
-
-/** Nothing is sent of a place that the vault has left meanwhile. */
-async function requireNow(vault: OpenVault, { generation, after }: Place, options: ReadOptions): Promise<void> {
-  const now = placeOf(await vault.view(options));
-  if (now.generation === generation && now.after <= after) return;
-  throw generationMoved();
-}
-
-/** The name is sent only if names are plain. */
-function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
-  if (target.kind === "version") {
-    const { file, restores } = target;
-    return { kind: "version", fileId: file.id, shared: { ...shared, restores } };
-  }
-  const { folderId, ifAbsent, name } = target;
-  return { kind: "file", name: plainNames ? name : null, vaultId: vault.id, folderId, ifAbsent, shared };
-}
-
-/** As its members see it: bytes and digest of the content, which only this client has counted. */
-async function describe(
-  { file }: Stored,
-  { name, contentType, shared, statement: { versionId } }: BegunVersion,
-  { source, size }: Content,
-  entry: EntryStatement,
-): Promise<UploadResult> {
-  return {
-    file: {
-      ...file,
-      versionId,
-      name,
-      contentType,
-      size,
-      storedSize: file.size,
-      encrypted: true,
-      ...authorsOf(entry),
-      tag: tagOf(shared),
-    },
-    bytes: size,
-    sha256: toHex(await source.digest()),
-  };
 }

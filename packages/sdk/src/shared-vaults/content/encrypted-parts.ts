@@ -1,4 +1,4 @@
-/** The bytes of an encrypted file as an upload reads them, made part by part from the plaintext. */
+/** The bytes of an encrypted file as the sender reads them, made part by part from the plaintext (file-format §5). */
 import {
   CHUNK_BYTES,
   chunkCount,
@@ -13,21 +13,39 @@ import {
 } from "@coffer/crypto";
 import { toHex } from "../../transfer/digest.ts";
 import type { Source } from "../../transfer/source.ts";
-import { readContent, readingBuffer } from "./plaintext.ts";
+import type { EncodedBytes } from "../../transfer/upload-codec.ts";
+import { inVaultTerms } from "../vault-terms.ts";
+import { readBuffer, readPlaintext } from "./plaintext.ts";
 
 /** Chunks of one part: 8 MiB of content. */
 export const PART_CHUNKS = 512;
 
-/** What must survive a crash (file-format §5): which bytes were made of which part, before any of them is sent. */
-export interface PartJournal {
-  /** The record of a part made before; null: there is none. */
-  find(firstChunk: number): PartRecord | null;
-  /** Durable when it resolves. */
-  note(record: PartRecord): Promise<void>;
+/**
+ * Which bytes were made of which part. No part is given before its record is here, and a part that has one is given
+ * only if it comes out the same again: so nothing is ever encrypted twice to different bytes under one key.
+ */
+export class PartRecords {
+  readonly #records: Map<number, PartRecord>;
+  readonly #save: ((record: PartRecord) => Promise<void>) | undefined;
+
+  /** `save` resolves when the record is durable. Without it the records live as long as this process. */
+  constructor(records: readonly PartRecord[] = [], save?: (record: PartRecord) => Promise<void>) {
+    this.#records = new Map(records.map((record) => [record.firstChunk, record]));
+    this.#save = save;
+  }
+
+  find(firstChunk: number): PartRecord | null {
+    return this.#records.get(firstChunk) ?? null;
+  }
+
+  async add(record: PartRecord): Promise<void> {
+    await this.#save?.(record);
+    this.#records.set(record.firstChunk, record);
+  }
 }
 
-export interface EncryptedSourceOptions {
-  readonly journal?: PartJournal | undefined;
+export interface EncryptedPartsOptions {
+  readonly records?: PartRecords | undefined;
   /** Chunks of one part; the same for all attempts at one version. */
   readonly partChunks?: number | undefined;
   /** SHA-256 of the message, when its statement names one: the last part comes only when the whole has it. */
@@ -37,77 +55,83 @@ export interface EncryptedSourceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Reads forward; one part is in memory. A part in the journal must come out the same again. If not, it throws
- * `source_changed` and sends nothing of it. The content stays open: another attempt may read it.
- */
-export function encryptedSource(
-  platform: CryptoPlatform,
-  plan: FilePlan,
-  content: Source,
-  options: EncryptedSourceOptions = {},
-): Source {
-  const openPart = partOpener(platform, plan, content, options);
-  let part: OpenPart | null = null;
-  const turnTo = async (index: number): Promise<OpenPart> => {
-    // All parts lie in one memory: if the next one fails, the one before is gone.
-    part = null;
-    return (part = await openPart(index));
-  };
-  return {
-    size: plan.fileSize,
-    readsAhead: content.readsAhead === true,
-    read: async (offset, target) => {
-      let filled = 0;
-      while (filled < target.length && offset + filled < (plan.fileSize ?? 0)) {
-        const at = offset + filled;
-        if (part === null || at < part.fileOffset) part = await turnTo(0);
-        while (at >= part.fileOffset + part.bytes.length) part = await turnTo(part.index + 1);
-        const slice = part.bytes.subarray(at - part.fileOffset, at - part.fileOffset + target.length - filled);
-        target.set(slice, filled);
-        filled += slice.length;
-      }
-      return filled;
-    },
-    close: () => Promise.resolve(),
-  };
-}
-
 type OpenPart = EncryptedPart & { readonly index: number };
 
 /**
- * Reads and makes all parts in the same two buffers: memory stays at a part's size. A buffer for each part would wait
- * for the garbage collector, which leaves tens of MiB of them.
+ * One part is in memory. Reading backward makes parts again, and compares them with their records: if one differs, it
+ * throws `source_changed` and gives nothing of it. The plaintext stays open: another attempt may read it.
  */
-function partOpener(
-  platform: CryptoPlatform,
-  plan: FilePlan,
-  content: Source,
-  { journal, partChunks = PART_CHUNKS, digest, beforeEnd, signal }: EncryptedSourceOptions,
-): (index: number) => Promise<OpenPart> {
-  const chunks = chunkCount(plan);
-  const check = digestChecker(platform, plan, digest ?? null);
-  let reading: Uint8Array | null = null;
-  const read = (from: number, to: number) => {
-    reading ??= readingBuffer(Math.min(partChunks * CHUNK_BYTES, content.size ?? Infinity));
-    return readContent(content, from, to, reading);
-  };
-  let buffer: Uint8Array | null = null;
-  return async (index) => {
-    buffer ??= new Uint8Array(Math.min(partCapacity(partChunks), plan.fileSize ?? 0));
-    const options = { buffer, ...(signal === undefined ? {} : { signal }) };
-    const firstChunk = index * partChunks;
-    const endChunk = Math.min(firstChunk + partChunks, chunks);
-    if (index > 0 && endChunk === chunks) await beforeEnd?.();
-    const known = journal?.find(firstChunk) ?? null;
-    const made =
-      known === null
-        ? await encryptPart(platform, plan, read, firstChunk, endChunk, options)
-        : await reencryptPart(platform, plan, read, known, options);
-    check(made, index);
-    if (known === null) await journal?.note(made.record);
-    return { ...made, index };
-  };
+export class EncryptedParts implements EncodedBytes {
+  readonly size: number;
+  readonly readsAhead: boolean;
+  readonly #platform: CryptoPlatform;
+  readonly #plan: FilePlan;
+  readonly #plaintext: Source;
+  readonly #options: EncryptedPartsOptions;
+  readonly #partChunks: number;
+  readonly #records: PartRecords;
+  readonly #check: (part: EncryptedPart, index: number) => void;
+  /** Made once for all parts, like the one below: a buffer for each would wait for the garbage collector, which leaves tens of MiB of them. */
+  #encrypted: Uint8Array | null = null;
+  #plain: Uint8Array | null = null;
+  #part: OpenPart | null = null;
+
+  constructor(platform: CryptoPlatform, plan: FilePlan, plaintext: Source, options: EncryptedPartsOptions = {}) {
+    this.size = plan.fileSize ?? 0;
+    this.readsAhead = plaintext.readsAhead === true;
+    this.#platform = platform;
+    this.#plan = plan;
+    this.#plaintext = plaintext;
+    this.#options = options;
+    this.#partChunks = options.partChunks ?? PART_CHUNKS;
+    this.#records = options.records ?? new PartRecords();
+    this.#check = digestChecker(platform, plan, options.digest ?? null);
+  }
+
+  read(offset: number, target: Uint8Array): Promise<number> {
+    return inVaultTerms(() => this.#read(offset, target));
+  }
+
+  async #read(offset: number, target: Uint8Array): Promise<number> {
+    let filled = 0;
+    while (filled < target.length && offset + filled < this.size) {
+      const at = offset + filled;
+      let part = this.#part;
+      if (part === null || at < part.fileOffset) part = await this.#open(0);
+      while (at >= part.fileOffset + part.bytes.length) part = await this.#open(part.index + 1);
+      const slice = part.bytes.subarray(at - part.fileOffset, at - part.fileOffset + target.length - filled);
+      target.set(slice, filled);
+      filled += slice.length;
+    }
+    return filled;
+  }
+
+  async #open(index: number): Promise<OpenPart> {
+    // All parts lie in one memory: if the next one fails, the one before is gone.
+    this.#part = null;
+    const chunks = chunkCount(this.#plan);
+    const firstChunk = index * this.#partChunks;
+    const endChunk = Math.min(firstChunk + this.#partChunks, chunks);
+    if (index > 0 && endChunk === chunks) await this.#options.beforeEnd?.();
+    const record = this.#records.find(firstChunk);
+    const part = await this.#encrypt(firstChunk, endChunk, record);
+    this.#check(part, index);
+    if (record === null) await this.#records.add(part.record);
+    return (this.#part = { ...part, index });
+  }
+
+  #encrypt(firstChunk: number, endChunk: number, record: PartRecord | null): Promise<EncryptedPart> {
+    const { signal } = this.#options;
+    this.#encrypted ??= new Uint8Array(Math.min(partCapacity(this.#partChunks), this.size));
+    const options = { buffer: this.#encrypted, ...(signal === undefined ? {} : { signal }) };
+    const read = (from: number, to: number) => {
+      this.#plain ??= readBuffer(Math.min(this.#partChunks * CHUNK_BYTES, this.#plaintext.size ?? Infinity));
+      return readPlaintext(this.#plaintext, from, to, this.#plain);
+    };
+    return record === null
+      ? encryptPart(this.#platform, this.#plan, read, firstChunk, endChunk, options)
+      : reencryptPart(this.#platform, this.#plan, read, record, options);
+  }
 }
 
 /** Compares the parts, as they are made in order, with the digest of an earlier pass over the same content. */

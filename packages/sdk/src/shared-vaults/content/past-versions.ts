@@ -20,7 +20,7 @@ import { versionSource } from "../rotation/version-source.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { openShared } from "./encrypted-download.ts";
-import { uploadShared } from "./encrypted-codec.ts";
+import { uploadEncrypted } from "./encrypted-codec.ts";
 import { fileAt, pastOf, VersionChain } from "./version-chain.ts";
 
 type Page = Awaited<ReturnType<typeof readPage>>;
@@ -102,7 +102,7 @@ export async function restorePast(
     ifMatch,
     restores: shown.versionId,
   } as const;
-  return (await uploadShared(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
+  return (await uploadEncrypted(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
 }
 
 interface Work {

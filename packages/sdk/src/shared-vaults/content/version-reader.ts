@@ -21,7 +21,7 @@ import { type VaultError } from "../../http/errors.ts";
 import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
 /** For callers inside the SDK. */
-export interface SharedDownloadOptions extends DownloadOptions {
+export interface EncryptedDownloadOptions extends DownloadOptions {
   /** Less memory: a piece of a whole file is valid only until the one after the next is asked for. */
   readonly reuseBuffer?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ export interface Reading {
   readonly entry: OpenedEntry["statement"];
   readonly metadata: OpenedEntry["metadata"];
   readonly view: VaultView;
-  readonly options: SharedDownloadOptions;
+  readonly options: EncryptedDownloadOptions;
 }
 
 /** The whole reading order but the chunks, and the memory of it. */
