@@ -152,7 +152,7 @@ test(`${String(WRITES.tools)} writes through the tools [issue 52]`, async () => 
         while (tools.child.exitCode === null && tools.child.signalCode === null) {
           const fileId = draw();
           const { versionId, name } = await call("file_get", { files: [fileId] });
-          const text = contentOver(versionId);
+          const text = contentOver(String(versionId));
           const wish = { vaultId, ifExists: "version", expectedVersion: versionId };
           const { error, ...receipt } = await call("file_write", { name, text, ...wish });
           if (error === undefined) confirm({ fileId, read: String(versionId), made: String(receipt["versionId"]) });

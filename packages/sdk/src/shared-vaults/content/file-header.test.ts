@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseShown } from "./shown-file.ts";
+import { parseFileHeader } from "./file-header.ts";
 
 const ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
 const OTHER = "0190a1b2-c3d4-7e5f-9a9b-0c1d2e3f4a5c";
@@ -30,7 +30,7 @@ describe("a file as it is shown beside its bytes", () => {
   it("is what the contract takes, in a folder, in the trash and in a public vault, too", () => {
     for (const change of [{}, { folderId: OTHER }, { trashedAt: FILE.createdAt }, { shared: null }]) {
       const file = { ...FILE, ...change };
-      expect(parseShown(shownOf({ ...file, later: "more" }), ID)).toEqual(file);
+      expect(parseFileHeader(shownOf({ ...file, later: "more" }), ID)).toEqual(file);
     }
   });
 
@@ -42,11 +42,11 @@ describe("a file as it is shown beside its bytes", () => {
       { shared: {} },
       { vaultId: null },
     ])
-      expect(parseShown(shownOf({ ...FILE, ...change }), ID)).toBeNull();
+      expect(parseFileHeader(shownOf({ ...FILE, ...change }), ID)).toBeNull();
   });
 
   it("is none of another file, and nothing else is one", () => {
-    expect(parseShown(shownOf(FILE), OTHER)).toBeNull();
+    expect(parseFileHeader(shownOf(FILE), OTHER)).toBeNull();
     for (const shown of [
       null,
       "",
@@ -57,6 +57,6 @@ describe("a file as it is shown beside its bytes", () => {
       shownOf([FILE]),
       `${shownOf(FILE)} `,
     ])
-      expect(parseShown(shown, ID)).toBeNull();
+      expect(parseFileHeader(shown, ID)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** Joins small uploads that wait side by side into batches of one request each (decision 0055). */
+/** Batches: small uploads that wait side by side go in one request (decision 0055). */
 import {
   batchPart,
   batchesGroup,
@@ -15,13 +15,13 @@ import { ContractError } from "../http/errors.ts";
 import type { File } from "../storage/file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { partErrorOf } from "../http/part-error.ts";
-import type { NewFileTarget } from "./target.ts";
+import type { NewFileTarget } from "./upload-codec.ts";
 
 /** The place of one upload in the batches. */
 export interface BatchSlot {
   /** The stored file, once a batch has brought it. Rejects as an upload by itself would. */
   add(target: NewFileTarget, content: { readonly bytes: Uint8Array; readonly digest: Uint8Array }): Promise<File>;
-  /** No batch waits for this upload any more. May be called again. */
+  /** The upload goes by itself: no batch waits for it any more. May be called again. */
   leave(): void;
 }
 
@@ -42,7 +42,7 @@ const MOST_WORKING = 24;
  * A batch goes when it is full, and when every upload waits for one. So nothing waits for a time to pass. All files of
  * a batch go to one vault; uploads into several make several batches.
  */
-export class Batching {
+export class UploadBatches {
   readonly #connection: Connection;
   readonly #options: Pick<CallOptions, "signal" | "retries">;
   readonly #waiting = new Map<string, Waiting[]>();
@@ -57,8 +57,17 @@ export class Batching {
     this.#options = options;
   }
 
-  /** Waits until few enough others work. */
-  async open(): Promise<BatchSlot> {
+  /** Does `upload` with a place in the batches, once few enough others work. */
+  async join<Result>(upload: (slot: BatchSlot) => Promise<Result>): Promise<Result> {
+    const slot = await this.#open();
+    try {
+      return await upload(slot);
+    } finally {
+      slot.leave();
+    }
+  }
+
+  async #open(): Promise<BatchSlot> {
     if (this.#working >= MOST_WORKING)
       await new Promise<void>((resolve) => {
         this.#beginning.push(resolve);

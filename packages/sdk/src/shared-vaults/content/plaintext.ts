@@ -2,12 +2,12 @@
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../http/errors.ts";
 import { openSource, otherSize, type Source } from "../../transfer/source.ts";
-import { WHOLE_BYTES } from "../../transfer/input.ts";
+import { WHOLE_BYTES } from "../../transfer/upload-options.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;
 
-export interface Content {
+export interface Plaintext {
   readonly source: HashedSource;
   /** Bytes. */
   readonly size: number;
@@ -26,7 +26,7 @@ export interface HashedSource extends Source {
   digest(): Promise<Uint8Array>;
 }
 
-export interface ContentOptions {
+export interface PlaintextOptions {
   /** The upload is kept over a crash. */
   readonly journaled: boolean;
 }
@@ -36,11 +36,11 @@ export interface ContentOptions {
  * one needs its size, because a signed statement names the size before the first byte is sent.
  * @throws SdkError `source_changed`.
  */
-export async function openContent(
+export async function openPlaintext(
   source: Source,
   platform: CryptoPlatform,
-  { journaled }: ContentOptions,
-): Promise<Content> {
+  { journaled }: PlaintextOptions,
+): Promise<Plaintext> {
   const { size } = source;
   if (size !== null && (journaled || size > MEMORY_BYTES))
     return { source: hashed(source, size, platform), size, rereadable: source.rereadable === true, bytes: null };
@@ -74,7 +74,7 @@ function hashed(source: Source, size: number, platform: CryptoPlatform): HashedS
   };
   // An upload that an earlier process finished sends nothing, so nothing was read.
   const readRest = async (): Promise<void> => {
-    for await (const _ of readContent({ ...source, read }, position, size)) continue;
+    for await (const _ of readPlaintext({ ...source, read }, position, size)) continue;
     if (position !== size) throw otherSize(size);
   };
   return {
@@ -91,7 +91,7 @@ function hashed(source: Source, size: number, platform: CryptoPlatform): HashedS
 const READ_BYTES = 1024 * 1024;
 
 /** Memory for successive reads of so much content. */
-export function readingBuffer(length: number): Uint8Array {
+export function readBuffer(length: number): Uint8Array {
   return new Uint8Array(Math.min(READ_BYTES, length));
 }
 
@@ -99,11 +99,11 @@ export function readingBuffer(length: number): Uint8Array {
  * Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for: all lie in `buffer`. The reader that
  * counts reports missing bytes: the plan says how many there must be.
  */
-export async function* readContent(
+export async function* readPlaintext(
   source: Source,
   from: number,
   to: number,
-  buffer = readingBuffer(to - from),
+  buffer = readBuffer(to - from),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (let offset = from; offset < to;) {
     const filled = await source.read(offset, buffer.subarray(0, Math.min(buffer.length, to - offset)));

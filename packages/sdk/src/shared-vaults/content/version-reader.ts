@@ -10,18 +10,18 @@ import {
   type VerifiedVersion,
   type VersionStatement,
 } from "@coffer/crypto";
-import { collect, type Download } from "../../transfer/download.ts";
+import { collect, type Download } from "../../transfer/stored-download.ts";
 import type { Connection } from "../../connection/options.ts";
 import { tagOf } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { ShownFile } from "./shown-file.ts";
+import type { ShownFile } from "./file-header.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { type VaultError } from "../../http/errors.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
 /** For callers inside the SDK. */
-export interface SharedDownloadOptions extends DownloadOptions {
+export interface EncryptedDownloadOptions extends DownloadOptions {
   /** Less memory: a piece of a whole file is valid only until the one after the next is asked for. */
   readonly reuseBuffer?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ export interface Reading {
   readonly entry: OpenedEntry["statement"];
   readonly metadata: OpenedEntry["metadata"];
   readonly view: VaultView;
-  readonly options: SharedDownloadOptions;
+  readonly options: EncryptedDownloadOptions;
 }
 
 /** The whole reading order but the chunks, and the memory of it. */

@@ -1,6 +1,6 @@
 import { sha256FromBase64 } from "./digest.ts";
 import { ContractError } from "../http/errors.ts";
-import type { Progress } from "./input.ts";
+import type { Progress } from "./upload-options.ts";
 
 /** A part of a file. */
 export interface ByteRange {

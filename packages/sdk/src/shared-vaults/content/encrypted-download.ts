@@ -6,11 +6,11 @@ import { filesGroup } from "@coffer/contract";
 import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import { callOn } from "../../http/call.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
-import { openDownload, openStored, type Download, type StoredDownload } from "../../transfer/download.ts";
-import { openPublicDownload, requirePlain } from "../../transfer/public-download.ts";
+import { openDownload, openStored, type Download, type StoredDownload } from "../../transfer/stored-download.ts";
+import { openPlainDownload, requirePlain } from "../../transfer/plain-download.ts";
 import { ContractError, isAnswered } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
-import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
+import { counted, describe, unlock, type Reading, type EncryptedDownloadOptions } from "./version-reader.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -19,20 +19,20 @@ import { CLOSED } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { VaultError } from "../../http/errors.ts";
-import { parseShown, type ShownFile } from "./shown-file.ts";
+import { parseFileHeader, type ShownFile } from "./file-header.ts";
 import { openWhole } from "./whole-download.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
-export type { SharedDownloadOptions } from "./decrypting.ts";
+export type { EncryptedDownloadOptions } from "./version-reader.ts";
 
 /**
  * From a public vault it gives the stored bytes. A whole file of a shared vault costs one request: its statements come
  * with the bytes. It gives no byte before they are true.
  */
-export async function openSharedDownload(
+export async function openEncryptedDownload(
   connection: Connection,
   fileId: string,
-  options: SharedDownloadOptions,
+  options: EncryptedDownloadOptions,
 ): Promise<Download> {
   if (options.range !== undefined) return openKnown(connection, fileId, options);
   const shows = { progress: false };
@@ -40,7 +40,7 @@ export async function openSharedDownload(
   if (stored === null) return openKnown(connection, fileId, options);
   let taken = false;
   try {
-    const shown = parseShown(stored.shown, fileId);
+    const shown = parseFileHeader(stored.shown, fileId);
     const file = shown ?? (await callOn(connection, filesGroup.get, { params: { fileId } }, options)).file;
     const vault = await findVault(connection, file, options);
     // If bytes of a shared vault come without their statements, it asks for them again, by the version's id.
@@ -90,10 +90,10 @@ function findVault(
   return findVaultOf(connection, file, { signal, vaultId, sends: false });
 }
 
-async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
+async function openKnown(connection: Connection, fileId: string, options: EncryptedDownloadOptions): Promise<Download> {
   const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, { signal: options.signal });
   const vault = await findVault(connection, file, options);
-  if (vault === null) return openPublicDownload(connection, fileId, options);
+  if (vault === null) return openPlainDownload(connection, fileId, options);
   try {
     return await openShared(connection, vault, file, options);
   } catch (error) {
@@ -118,7 +118,7 @@ export function openShared(
   connection: Connection,
   vault: OpenVault,
   file: ShownFile,
-  options: SharedDownloadOptions,
+  options: EncryptedDownloadOptions,
   stored: StoredDownload | null = null,
 ): Promise<Download> {
   return inVaultTerms(() => openFile(connection, vault, file, options, stored));
@@ -128,7 +128,7 @@ async function openFile(
   connection: Connection,
   vault: OpenVault,
   file: ShownFile,
-  options: SharedDownloadOptions,
+  options: EncryptedDownloadOptions,
   stored: StoredDownload | null,
 ): Promise<Download> {
   const bytes = fromBase64(file.shared?.version ?? "");

@@ -12,7 +12,7 @@ export type ShownFile = Pick<
 const DECODER = new TextDecoder();
 
 /** Null for anything but that file: it is then requested by itself. */
-export function parseShown(shown: string | null, fileId: string): ShownFile | null {
+export function parseFileHeader(shown: string | null, fileId: string): ShownFile | null {
   const bytes = fromBase64(shown ?? "");
   if (shown === null || bytes === null) return null;
   try {

@@ -5,9 +5,9 @@ import { chosenName } from "../http/chosen-name.ts";
 import { toBase64 } from "./digest.ts";
 import { ApiError, ContractError, SdkError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
-import type { Target } from "./target.ts";
-import type { UploadOptions } from "./input.ts";
-import type { Checkpoint } from "./journals.ts";
+import type { UploadTarget } from "./upload-codec.ts";
+import type { UploadOptions } from "./upload-options.ts";
+import type { Checkpoint, UploadJournal } from "./journals.ts";
 
 /** The state of a session: `offset` bytes are durable; `fileId` once all are. */
 export interface Standing {
@@ -25,13 +25,13 @@ const CLEAN_UP_REPEATS = 8;
 /** Goes on with the session of the checkpoint, if it is still usable; else begins one. */
 export async function openSession(
   connection: Connection,
-  target: Target,
+  target: UploadTarget,
   size: number,
   options: UploadOptions,
-  checkpoint: Checkpoint | undefined,
+  checkpoint: Checkpoint | null,
 ): Promise<{ uploadId: string; standing: Standing }> {
   let { idempotencyKey } = checkpoint ?? options;
-  if (checkpoint !== undefined && checkpoint.uploadId !== null) {
+  if (checkpoint !== null && checkpoint.uploadId !== null) {
     const { uploadId } = checkpoint;
     const standing = await findStanding(connection, uploadId, size, options);
     if (standing !== null && (await isOfUse(connection, standing, options))) return { uploadId, standing };
@@ -53,10 +53,11 @@ async function isOfUse(connection: Connection, { fileId }: Standing, { signal }:
 
 async function createSession(
   connection: Connection,
-  target: Target,
+  target: UploadTarget,
   size: number,
   options: UploadOptions,
-  checkpoint: Checkpoint | undefined,
+  checkpoint: Checkpoint | null,
+  isRenamed = false,
 ): Promise<{ uploadId: string; standing: Standing }> {
   const { signal, idempotencyKey, retries } = options;
   const answer = await send(
@@ -74,12 +75,16 @@ async function createSession(
   if (answer.headers.get(HEADERS.idempotentReplay) === null) return { uploadId, standing: { offset: 0, fileId: null } };
   const standing = await findStanding(connection, uploadId, size, options);
   if (standing !== null) return { uploadId, standing };
+  if (isRenamed) throw new ContractError("response", uploadsGroup.create.id, ["a new key answers an old session"]);
   // That session was given up: its key would answer it for a day, so the next creation has a new key.
   const renamed = (await checkpoint?.restarted()) ?? crypto.randomUUID();
-  return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint);
+  return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint, true);
 }
 
-function creationHeaders(target: Target, size: number): CallInput<typeof uploadsGroup.create, Uint8Array>["headers"] {
+function creationHeaders(
+  target: UploadTarget,
+  size: number,
+): CallInput<typeof uploadsGroup.create, Uint8Array>["headers"] {
   const headers = { ...TUS, "upload-length": size, "upload-metadata": renderMetadata(target) };
   if (target.kind === "version")
     return target.ifMatch === undefined ? headers : { ...headers, "if-match": target.ifMatch };
@@ -87,7 +92,7 @@ function creationHeaders(target: Target, size: number): CallInput<typeof uploads
 }
 
 /** tus 1.0 §Upload-Metadata: `key base64(value)`, comma separated. */
-function renderMetadata(target: Target): string {
+function renderMetadata(target: UploadTarget): string {
   const fields: Record<string, string | undefined> =
     target.kind === "version"
       ? { fileId: target.fileId, filetype: target.contentType, keep: target.keep?.toString() }
@@ -146,4 +151,10 @@ export async function endUpload(connection: Connection, uploadId: string): Promi
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;
   }
+}
+
+/** Gives up what was begun: the journal forgets it, and the server frees it. */
+export async function discardUpload(connection: Connection, journal: UploadJournal | null): Promise<void> {
+  const uploadId = (await journal?.discard()) ?? null;
+  if (uploadId !== null) await endUpload(connection, uploadId);
 }

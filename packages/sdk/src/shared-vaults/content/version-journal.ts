@@ -24,11 +24,11 @@ import type { SharedFile } from "@coffer/contract";
 import { fromBase64 } from "../../transfer/digest.ts";
 import { ownStatement } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { PartJournal } from "./encrypted-source.ts";
+import { PartRecords } from "./encrypted-parts.ts";
 import type { UploadJournal } from "../../transfer/journals.ts";
 
-/** A version that is being sent: the inputs of its bytes, and its statements. */
-export interface BegunVersion {
+/** A version that is to be sent: the inputs of its bytes, and its signed statements. */
+export interface SignedVersion {
   readonly plan: FilePlan;
   readonly shared: SharedFile;
   readonly statement: VersionStatement;
@@ -40,20 +40,20 @@ export interface BegunVersion {
   readonly contentType: string;
 }
 
-export async function keepVersion(journal: UploadJournal, begun: BegunVersion): Promise<void> {
-  const { plan, shared, partChunks, name, contentType } = begun;
+export async function saveVersion(journal: UploadJournal, version: SignedVersion): Promise<void> {
+  const { plan, shared, partChunks, name, contentType } = version;
   await journal.keep({ plan: encodeSavedPlan(plan), shared, partChunks, name, contentType });
 }
 
 /**
- * The version that an earlier process began, with its data key unwrapped again. null: there is none, its place is
- * over, or its record is not whole. Then a new version begins.
+ * The version that an earlier process began, with its data key unwrapped again, and the records of its parts. null:
+ * there is none, its place is over, or its record is not whole. Then a new version begins.
  */
-export async function reopenVersion(
+export async function loadVersion(
   vault: OpenVault,
   journal: UploadJournal,
   view: VaultView,
-): Promise<{ readonly begun: BegunVersion; readonly parts: readonly PartRecord[] } | null> {
+): Promise<{ readonly version: SignedVersion; readonly records: PartRecords } | null> {
   const kept = journal.kept === null ? null : parseKept(journal.kept.plan);
   if (kept === null || journal.kept === null) return null;
   const parts = journal.kept.parts.map(parseSavedPart);
@@ -63,7 +63,11 @@ export async function reopenVersion(
     if (statement.generation !== view.generation || comparePlaces(statement, placeOf(view)) < 0) return null;
     const entry = ownStatement(kept.shared);
     const plan = await reopenPlan(vault, kept.plan);
-    return { begun: { ...kept, plan, statement, entry }, parts: parts.filter((part) => part !== null) };
+    const records = partRecords(
+      journal,
+      parts.filter((part) => part !== null),
+    );
+    return { version: { ...kept, plan, statement, entry }, records };
   } catch (error) {
     if (error instanceof CryptoError) return null;
     throw error;
@@ -100,13 +104,7 @@ function parseShared(value: unknown): SharedFile | null {
     : null;
 }
 
-export function partJournal(journal: UploadJournal, parts: readonly PartRecord[]): PartJournal {
-  const known = new Map(parts.map((part) => [part.firstChunk, part]));
-  return {
-    find: (firstChunk) => known.get(firstChunk) ?? null,
-    note: async (part) => {
-      await journal.keepPart(encodeSavedPart(part));
-      known.set(part.firstChunk, part);
-    },
-  };
+/** The records of a version's parts, each durable before a byte of its part is sent (file-format §5.3). */
+export function partRecords(journal: UploadJournal, parts: readonly PartRecord[] = []): PartRecords {
+  return new PartRecords(parts, (record) => journal.keepPart(encodeSavedPart(record)));
 }

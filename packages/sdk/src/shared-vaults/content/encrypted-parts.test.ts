@@ -1,8 +1,9 @@
-import { chunkCount, CryptoError, decryptFile, newFilePlan, webPlatform, type FilePlan } from "@coffer/crypto";
+import { chunkCount, decryptFile, newFilePlan, webPlatform, type FilePlan } from "@coffer/crypto";
 import { digestMessage, type EnvelopeRequest, type PartRecord } from "@coffer/crypto";
 import { describe, expect, it } from "vitest";
 import { openSource, type Source } from "../../transfer/source.ts";
-import { encryptedSource, type EncryptedSourceOptions } from "./encrypted-source.ts";
+import type { EncodedBytes } from "../../transfer/upload-codec.ts";
+import { EncryptedParts, PartRecords, type EncryptedPartsOptions } from "./encrypted-parts.ts";
 
 const CHUNK = 16_384;
 const PART_CHUNKS = 4;
@@ -21,19 +22,19 @@ async function planFor(contentSize: number) {
   return { plan, dataKey: asked.dataKey };
 }
 
-async function readAll(source: Source, step: number): Promise<Uint8Array> {
+async function readAll(source: EncodedBytes, step: number): Promise<Uint8Array> {
   const all = new Uint8Array(source.size ?? 0);
   for (let at = 0; at < all.length; at += step) await source.read(at, all.subarray(at, at + step));
   return all;
 }
 
-function open(plan: FilePlan, content: Uint8Array, options: EncryptedSourceOptions = {}): Source {
-  return encryptedSource(webPlatform, plan, openSource(content), { partChunks: PART_CHUNKS, ...options });
+function open(plan: FilePlan, content: Uint8Array, options: EncryptedPartsOptions = {}): EncryptedParts {
+  return new EncryptedParts(webPlatform, plan, openSource(content), { partChunks: PART_CHUNKS, ...options });
 }
 
 const contentOf = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7) & 0xff);
 
-describe("an encrypted source", () => {
+describe("encrypted parts", () => {
   it.each([0, 1, CHUNK * PART_CHUNKS, CHUNK * 9 + 5])("of %i bytes is the file, however it is read", async (length) => {
     const content = contentOf(length);
     const { plan, dataKey } = await planFor(length);
@@ -56,7 +57,7 @@ describe("an encrypted source", () => {
         return memory.read(offset, target);
       },
     };
-    const source = encryptedSource(webPlatform, plan, watched, { partChunks: PART_CHUNKS });
+    const source = new EncryptedParts(webPlatform, plan, watched, { partChunks: PART_CHUNKS });
     // The last part first: what it takes is enough for the others.
     await source.read(CHUNK * 9, new Uint8Array(10));
     await readAll(source, 10_000);
@@ -79,11 +80,10 @@ describe("an encrypted source", () => {
     const content = contentOf(CHUNK * 9);
     const { plan } = await planFor(content.length);
     let left = 1;
-    const journal = {
-      find: () => null,
-      note: () => (left-- > 0 ? Promise.resolve() : Promise.reject(new Error("disk full"))),
-    };
-    const source = open(plan, content, { journal });
+    const records = new PartRecords([], () =>
+      left-- > 0 ? Promise.resolve() : Promise.reject(new Error("disk full")),
+    );
+    const source = open(plan, content, { records });
     const [once, again] = [new Uint8Array(500), new Uint8Array(500)];
     await source.read(CHUNK, once);
     await expect(source.read(CHUNK * 6, new Uint8Array(10))).rejects.toThrow("disk full");
@@ -95,27 +95,26 @@ describe("an encrypted source", () => {
   it("keeps the record of a part before it gives a byte of it, and gives nothing that differs from one", async () => {
     const content = contentOf(CHUNK * 9);
     const { plan } = await planFor(content.length);
-    const records = new Map<number, PartRecord>();
-    const noted: number[] = [];
-    const journal = {
-      find: (firstChunk: number) => records.get(firstChunk) ?? null,
-      note: (record: PartRecord) => {
-        records.set(record.firstChunk, record);
-        noted.push(record.firstChunk);
+    const saved: PartRecord[] = [];
+    const source = open(plan, content, {
+      records: new PartRecords([], (record) => {
+        saved.push(record);
         return Promise.resolve();
-      },
-    };
-    const source = open(plan, content, { journal });
+      }),
+    });
+    const firstChunks = (): number[] => saved.map(({ firstChunk }) => firstChunk);
     await source.read(0, new Uint8Array(1));
-    expect(noted).toEqual([0]);
+    expect(firstChunks()).toEqual([0]);
     await readAll(source, 10_000);
-    expect(noted).toEqual(
+    expect(firstChunks()).toEqual(
       Array.from({ length: Math.ceil(chunkCount(plan) / PART_CHUNKS) }, (_, part) => part * PART_CHUNKS),
     );
     const changed = Uint8Array.from(content);
     changed[CHUNK * 5] = 0xff;
     const target = new Uint8Array(10);
-    await expect(open(plan, changed, { journal }).read(CHUNK * 6, target)).rejects.toMatchObject({
+    await expect(
+      open(plan, changed, { records: new PartRecords(saved) }).read(CHUNK * 6, target),
+    ).rejects.toMatchObject({
       code: "source_changed",
     });
     expect(target).toEqual(new Uint8Array(10));
@@ -127,6 +126,19 @@ describe("an encrypted source", () => {
     const digest = await digestMessage(webPlatform, plan, content);
     const changed = Uint8Array.from(content);
     changed[3] = 0xff;
-    await expect(readAll(open(plan, changed, { digest }), 10_000)).rejects.toBeInstanceOf(CryptoError);
+    await expect(readAll(open(plan, changed, { digest }), 10_000)).rejects.toMatchObject({
+      code: "source_changed",
+    });
+  });
+
+  it("never makes other bytes of a part that it gave before, also without a journal", async () => {
+    const content = contentOf(CHUNK * 9);
+    const { plan } = await planFor(content.length);
+    const source = open(plan, content);
+    await source.read(CHUNK * 6, new Uint8Array(10));
+    content[CHUNK * 2] = 0xff;
+    const target = new Uint8Array(10);
+    await expect(source.read(0, target)).rejects.toMatchObject({ code: "source_changed" });
+    expect(target).toEqual(new Uint8Array(10));
   });
 });

@@ -2,12 +2,12 @@
 import { FILE_MAGIC } from "@coffer/contract";
 import { VaultError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
-import { openStored, type Download, type StoredDownload } from "./download.ts";
-import type { DownloadOptions } from "./content-facts.ts";
+import { openStored, type Download, type StoredDownload } from "./stored-download.ts";
+import type { DownloadOptions } from "./content-headers.ts";
 import { HOW_TO_OPEN } from "../connection/how-to-open.ts";
 
 /** @throws VaultError `shared_vault`, as {@link requirePlain}. */
-export async function openPublicDownload(
+export async function openPlainDownload(
   connection: Connection,
   fileId: string,
   options: DownloadOptions,
