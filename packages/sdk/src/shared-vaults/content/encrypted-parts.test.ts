@@ -1,5 +1,5 @@
-import { chunkCount, decryptFile, newFilePlan, webPlatform, type FilePlan } from "@coffer/crypto";
-import { digestMessage, type EnvelopeRequest, type PartRecord } from "@coffer/crypto";
+import { chunkCount, DataKey, decryptFile, newFilePlan, webPlatform, type FilePlan } from "@coffer/crypto";
+import { digestMessage, type PartRecord } from "@coffer/crypto";
 import { describe, expect, it } from "vitest";
 import { openSource, type Source } from "../../transfer/source.ts";
 import type { EncodedBytes } from "../../transfer/upload-codec.ts";
@@ -9,17 +9,18 @@ const CHUNK = 16_384;
 const PART_CHUNKS = 4;
 
 async function planFor(contentSize: number) {
-  let request: EnvelopeRequest | null = null;
+  let dataKey: DataKey | null = null;
   const plan = await newFilePlan(webPlatform, {
     fileId: crypto.randomUUID(),
     versionId: crypto.randomUUID(),
     contentSize,
     padded: false,
-    envelopeOf: (asked) => ((request = asked), new Uint8Array(100)),
+    // A copy: the plan's own is overwritten when it is made.
+    envelopeOf: (request) => ((dataKey = new DataKey(request.dataKey.reveal())), new Uint8Array(100)),
   });
-  const asked = request as EnvelopeRequest | null;
-  if (asked === null) throw new Error("the plan asks for an envelope");
-  return { plan, dataKey: asked.dataKey };
+  const copy = dataKey as DataKey | null;
+  if (copy === null) throw new Error("the plan asks for an envelope");
+  return { plan, dataKey: copy };
 }
 
 async function readAll(source: EncodedBytes, step: number): Promise<Uint8Array> {
