@@ -80,7 +80,14 @@ export {
 } from "./places.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { adoptServedNetwork, type NetworkAdoption, type NetworkAsking, type NetworkProof } from "./served-network.ts";
-export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
+export {
+  createSession,
+  sessionOver,
+  TIMEOUTS,
+  type Session,
+  type SessionOptions,
+  type SetupReport,
+} from "./session.ts";
 export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./lanes.ts";
 export type { FileProgress, Task } from "./task.ts";
