@@ -1,15 +1,12 @@
 /** The process that serves HTTP: it holds no key of its own, no chain key and no local folder. */
 import { resolveSettings } from "@coffer/sdk/node";
 import { createClient } from "@coffer/sdk";
-import type { Redaction } from "@coffer/tasks";
+import { TIMEOUTS, type Redaction } from "@coffer/tasks";
 import { createKeys } from "./key-holders.ts";
 import type { HttpLaunch, Launch } from "./launch.ts";
 import { createRecord, recordDirectory } from "./call-record.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { serveHttp, type HttpShell } from "./http.ts";
-
-/** Hosts commonly give a call 60 s. */
-const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -80,7 +80,14 @@ export {
 } from "./item-lookup.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { adoptServedNetwork, type NetworkAdoption, type NetworkAsking, type NetworkProof } from "./served-network.ts";
-export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./service-link.ts";
+export {
+  createSession,
+  sessionOver,
+  TIMEOUTS,
+  type Session,
+  type SessionOptions,
+  type SetupReport,
+} from "./service-link.ts";
 export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./concurrency.ts";
 export type { FileProgress, Task } from "./task.ts";

@@ -125,7 +125,7 @@ async function refuseExposed(file: string): Promise<void> {
 }
 
 /** Hosts commonly give a call 60 s: ours says what is wrong before they give up. */
-const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
+export const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
 async function openClient(options: SessionOptions): Promise<Opened> {
   const settings = await usableSettings(options);

@@ -61,7 +61,7 @@ export async function uploadPaths(
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
   const [only, ...others] = paths;
   if (only !== undefined && others.length === 0) return await uploadPath(call, only);
-  const rows = await smallRows(call, paths);
+  const rows = await newFileRows(call, paths);
   const folders: number[] = [];
   await inLanes(paths, LANES, async (path, at) => {
     if (rows[at] !== undefined) return;
@@ -84,14 +84,17 @@ interface UploadCall {
 }
 
 /** Rows of what went in batches. The others have turns of their own. */
-async function smallRows(call: UploadCall, paths: readonly string[]): Promise<(readonly Transferred[] | undefined)[]> {
+async function newFileRows(
+  call: UploadCall,
+  paths: readonly string[],
+): Promise<(readonly Transferred[] | undefined)[]> {
   const { allowed, count, plan, task } = call;
   const { dryRun, expectedVersion, idempotencyKey, ifExists, mimeType, vaultId } = plan;
   const rows: (readonly Transferred[] | undefined)[] = [];
   if (dryRun || ifExists === "rename" || idempotencyKey !== undefined || expectedVersion !== undefined) return rows;
   const folderId = await call.folderId();
-  const { uploadSmall } = await import("./upload-small.ts");
-  for (const one of await uploadSmall(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
+  const { uploadNewFiles } = await import("./new-files.ts");
+  for (const one of await uploadNewFiles(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
     const path = paths[one.at] ?? "";
     if ("failure" in one) rows[one.at] = [rowOfFailure(path, one.failure)];
     else {
