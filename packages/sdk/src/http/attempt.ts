@@ -1,6 +1,6 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
-import { errorTexts } from "./error-texts.ts";
+import { loadErrorSentences } from "./load-error-sentences.ts";
 import { guardStream } from "./guarded-stream.ts";
 import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
@@ -43,26 +43,26 @@ export interface ByteAnswer {
 export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
   const { connection, endpoint, options } = call;
   const watch = new Watch(connection.clock, options.signal);
-  let kept = false;
+  let isBodyOpen = false;
   try {
     limitAttempt(call, watch);
-    const response = await exchange(call, watch, attempt);
+    const response = await sendRequest(call, watch, attempt);
     if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
     const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
     if (isBytes(endpoint.output)) {
       const output = await openBytes(connection, response, watch);
-      kept = true;
+      isBodyOpen = true;
       return { ...answer, output };
     }
     return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
   } catch (error) {
-    throw await named(watch.failure ?? error, connection.baseUrl);
+    throw await describeFailure(watch.failure ?? error, connection.baseUrl);
   } finally {
-    if (!kept) watch.release();
+    if (!isBodyOpen) watch.release();
   }
 }
 
-async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+async function sendRequest(call: Call, watch: Watch, attempt: number): Promise<Response> {
   const { connection, endpoint } = call;
   call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
   if (endpoint.auth === "credential" && call.bearer === null) throw credentialMissing(endpoint.id);
@@ -155,10 +155,10 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
 }
 
 /** The failure with its cause in words, and what to set. If the words cannot be loaded, the system's code must do. */
-async function named(error: unknown, baseUrl: string): Promise<SdkError> {
+async function describeFailure(error: unknown, baseUrl: string): Promise<SdkError> {
   const isLate = error instanceof TimeoutError && error.limit !== "stall";
   if (error instanceof SdkError && !isLate) return error;
-  const words = await errorTexts();
+  const words = await loadErrorSentences();
   if (words === null) return asSdkError(error, baseUrl);
   if (isLate) {
     const step = words.proxyStep(new URL(baseUrl));

@@ -37,7 +37,7 @@ export class RetryBudget {
   }
 
   /** Takes one repeat out; false when there is none left. */
-  take(): boolean {
+  acquire(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
@@ -65,8 +65,8 @@ export function mayHaveBeenDone(error: unknown): boolean {
 
 /** Milliseconds to wait before attempt `attempt + 1`. The server's `Retry-After` wins, up to the cap. */
 export function retryDelay(policy: RetryPolicy, attempt: number, error: unknown, random: () => number): number {
-  const asked = isAnswered(error) ? error.retryAfterMs : null;
-  if (asked !== null) return Math.min(asked, policy.maxRetryAfterMs);
+  const retryAfterMs = isAnswered(error) ? error.retryAfterMs : null;
+  if (retryAfterMs !== null) return Math.min(retryAfterMs, policy.maxRetryAfterMs);
   return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
 }
 

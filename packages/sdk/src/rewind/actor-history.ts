@@ -1,7 +1,7 @@
 /** Reads the change feed for a rewind: the actor's acts, and all that happened to the same files and folders. */
 import type { Author } from "../storage/item-types.ts";
 import { listChanges } from "../events/changes.ts";
-import { everyPage, type PagePlace } from "../http/every-page.ts";
+import { everyPage, type PageCursor } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import type { Change } from "../events/changes.ts";
 import type { RewindInput, RewindOptions } from "./report.ts";
@@ -101,7 +101,7 @@ async function* everyChange(
   query: object,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change, void, undefined> {
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     listChanges(connection, { ...query, ...place, limit: 1000 }, { names: false, signal });
   for await (const { changes } of everyPage("changes.list", load)) yield* changes;
 }

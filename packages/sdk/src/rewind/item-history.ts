@@ -2,7 +2,7 @@
 import { iterate } from "../http/byte-body.ts";
 import { createHasher, toHex } from "../transfer/digest.ts";
 import { openFileDownload } from "../transfer/open-file.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import { fileResource } from "../storage/files.ts";
 import { folderResource } from "../storage/folders.ts";
@@ -106,9 +106,9 @@ export class ItemHistory {
     const { kind, id } = this.#touched;
     const calls = kind === "file" ? fileResource(this.#connection) : folderResource(this.#connection);
     const entries: Entry[] = [];
-    const load = (place: PagePlace): PromiseLike<{ entries: readonly Entry[]; nextCursor: string | null }> =>
+    const load = (place: PageCursor): PromiseLike<{ entries: readonly Entry[]; nextCursor: string | null }> =>
       calls.entries(id, { limit: 1000, ...place }, this.#call);
-    for await (const page of everyPage(`${kind}s.entries`, load, MOST_KEPT_PAGES)) entries.push(...page.entries);
+    for await (const page of everyPage(`${kind}s.entries`, load, MAX_PAGES_IN_MEMORY)) entries.push(...page.entries);
     const states: PastState<NamePlace>[] = [];
     let last: Entry | undefined;
     for (const entry of entries.reverse()) {
@@ -134,9 +134,9 @@ export class ItemHistory {
   async #readContents(): Promise<PastState<Content>[]> {
     const { id } = this.#touched;
     const versions: FileVersion[] = [];
-    const load = (place: PagePlace) =>
+    const load = (place: PageCursor) =>
       fileResource(this.#connection).versions(id, { limit: 100, ...place }, this.#call);
-    for await (const page of everyPage("files.versions", load, MOST_KEPT_PAGES)) versions.push(...page.versions);
+    for await (const page of everyPage("files.versions", load, MAX_PAGES_IN_MEMORY)) versions.push(...page.versions);
     const own = this.#connection.sharedVaults?.signer.chainAddress;
     return versions.map((version) => {
       const { author, how, number } = version;

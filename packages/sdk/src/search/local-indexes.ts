@@ -58,7 +58,7 @@ export async function indexedVaults(
   connection: Connection,
   listed: ReadonlyMap<string, unknown>,
 ): Promise<readonly string[]> {
-  const pins = await vaultSession(connection).pins.list(connection.place.origin);
+  const pins = await vaultSession(connection).pins.list(connection.service.origin);
   const indexed = new Set(await connection.sharedVaults?.names?.list());
   return pins.flatMap(({ shared, vaultId: id }) => (shared && (listed.has(id) || indexed.has(id)) ? [id] : []));
 }

@@ -5,7 +5,7 @@ import { digestOf, toHex } from "../transfer/digest.ts";
 import { inLanes } from "../http/concurrency.ts";
 import { encodeRequest } from "../http/encode-request.ts";
 import { AbortError, ContractError, isAnswered, SdkError } from "../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../http/every-page.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import type { FileSearchQuery } from "./search-types.ts";
 import { sharedCode } from "../connection/shared-code.ts";
@@ -213,9 +213,9 @@ async function requireTrashed({ connection, options }: SearchCall, vaultId: stri
 async function listVaults({ connection, options }: SearchCall): Promise<ReadonlyMap<string, Vault>> {
   const listed = new Map<string, Vault>();
   const list = async (shared: { readonly shared?: true }): Promise<void> => {
-    const load = (place: PagePlace) =>
+    const load = (place: PageCursor) =>
       callOn(connection, vaultsGroup.list, { query: { ...shared, limit: MAX_PAGE, ...place } }, options);
-    for await (const { vaults } of everyPage(vaultsGroup.list.id, load, MOST_KEPT_PAGES))
+    for await (const { vaults } of everyPage(vaultsGroup.list.id, load, MAX_PAGES_IN_MEMORY))
       for (const vault of vaults) listed.set(vault.id, vault);
   };
   await Promise.all([list({}), list({ shared: true })]);

@@ -111,7 +111,7 @@ async function sendPart(transfer: Transfer, part: Part, start: number): Promise<
       failures = 0;
     } catch (error) {
       failures += 1;
-      if (failures > (options.retries ?? connection.retry.limit) || !canGoOn(error) || !connection.budget.take())
+      if (failures > (options.retries ?? connection.retry.limit) || !canGoOn(error) || !connection.budget.acquire())
         throw error;
       await pause(
         connection.clock,

@@ -117,7 +117,7 @@ async function goOn(
   const { connection, options, facts } = reading;
   const limit = options.retries ?? connection.retry.limit;
   const rest = facts.length - received;
-  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.take())
+  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.acquire())
     throw error;
   await pause(
     connection.clock,
