@@ -1,7 +1,7 @@
 /** Small new files of one call: the SDK sends them side by side, many in a request. */
 import type { File } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { ROOT } from "./places.ts";
+import { ROOT } from "./item-lookup.ts";
 import type { AllowedFolders } from "./paths/allowed-folders.ts";
 import { openSource } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";

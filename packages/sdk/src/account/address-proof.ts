@@ -37,7 +37,7 @@ export async function linkChain(
   const { chainAddress } = signer;
   const account = await accountIdOf(connection, accountId, options);
   const { nonce } = await callOn(connection, accountGroup.linkChainChallenge, {}, options);
-  const text = renderLinkText({ ...connection.place, chainAddress, accountId: account, nonce });
+  const text = renderLinkText({ ...connection.service, chainAddress, accountId: account, nonce });
   const body = { chainAddress, nonce, signature: await signText(signer, text) };
   return (await callOn(connection, accountGroup.linkChain, { body }, options)).account;
 }
@@ -54,7 +54,7 @@ export async function createBoundKey(
     throw new ContractError("request", apiKeysGroup.create.id, ["chainAddress: is not the signer's"]);
   const account = await accountIdOf(connection, accountId, options);
   const signedAt = new Date().toISOString();
-  const text = renderKeyAddressText({ ...connection.place, chainAddress, accountId: account, signedAt });
+  const text = renderKeyAddressText({ ...connection.service, chainAddress, accountId: account, signedAt });
   const addressProof = { signature: await signText(signer, text), signedAt };
   return callOn(connection, apiKeysGroup.create, { body: { ...input, chainAddress, addressProof } }, options);
 }
@@ -79,9 +79,12 @@ export async function redeem(
   const { chainAddress } = signer;
   const signedAt = new Date().toISOString();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
-  const signature = await signText(signer, renderRedeemText({ ...connection.place, chainAddress, codeHash, signedAt }));
+  const signature = await signText(
+    signer,
+    renderRedeemText({ ...connection.service, chainAddress, codeHash, signedAt }),
+  );
   const signingKey = signingKeyOf(signer, signature);
-  const addressProof = proveAddress(invite, connection.place.origin, chainAddress, signingKey);
+  const addressProof = proveAddress(invite, connection.service.origin, chainAddress, signingKey);
   const proof = addressProof === null ? {} : { addressProof };
   const key = signingKey === undefined ? {} : { signingKey: toBase64(signingKey) };
   return callOn(

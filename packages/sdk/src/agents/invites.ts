@@ -59,7 +59,7 @@ export function inviteResource(connection: Connection): InviteResource {
     revoke: (inviteId, options) => callOn(connection, revoke, { params: { inviteId } }, options),
     redeem: (text, signer, options) => redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>
-      checkAddressProof(connection.place.origin, text, invite, signingKey),
+      checkAddressProof(connection.service.origin, text, invite, signingKey),
     readText: async (text) => parseInviteText(text).told,
   };
 }

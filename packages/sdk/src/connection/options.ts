@@ -1,4 +1,4 @@
-import type { Place, Signer } from "../signers/signer.ts";
+import type { ServiceIdentity, Signer } from "../signers/signer.ts";
 import type { ContractError } from "../http/errors.ts";
 import type { NetworkConfiguration, SealKeyWrap, SealKeyWrapOptions } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
@@ -76,8 +76,8 @@ export interface Connection {
   readonly credential: () => Promise<Bearer | null>;
   /** The session that this client was opened with, to sign out of; null for a key, and for credentials from a function. */
   readonly session: { end(): Promise<Secret> } | null;
-  /** What signatures must name. */
-  readonly place: Place;
+  /** The service that signatures must name. */
+  readonly service: ServiceIdentity;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
   readonly retry: RetryPolicy;

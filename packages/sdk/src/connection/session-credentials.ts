@@ -77,7 +77,7 @@ export class SessionCredentials {
 
   async #renewUnderLock(connection: Connection, rejected: Secret | null): Promise<void> {
     const { store, lock } = this.#options;
-    const locked = lock ?? (store === undefined ? withoutLock : webLock(connection.place.origin));
+    const locked = lock ?? (store === undefined ? withoutLock : webLock(connection.service.origin));
     await locked(() => this.#renewLocked(connection, rejected));
   }
 
@@ -91,7 +91,7 @@ export class SessionCredentials {
     if (this.#presented) throw this.#endFor("answer_lost");
     // Without a network nothing is sent, and the token keeps its one use.
     if (scope.navigator?.onLine === false)
-      throw new ConnectionError(`No answer from ${connection.place.origin} (offline)`);
+      throw new ConnectionError(`No answer from ${connection.service.origin} (offline)`);
     await this.#recordPresented(true);
     let tokens: SessionTokens;
     try {

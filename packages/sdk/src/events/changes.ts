@@ -42,10 +42,10 @@ export interface ChangeFollowOptions {
   readonly by?: string | undefined;
   /** The `sequence` that you handled last. Default: the feed begins with changes from now on. */
   readonly after?: number | undefined;
-  /** A `nextCursor`, or what {@link ChangeFollowOptions.onPlace} got. It wins over `after`. Default: `after` counts. */
+  /** A `nextCursor`, or what {@link ChangeFollowOptions.onCursor} got. It wins over `after`. Default: `after` counts. */
   readonly cursor?: string | undefined;
   /** Gets a cursor whenever all changes up to it were taken; keep it to go on from there. Default: no function. */
-  readonly onPlace?: ((cursor: string) => void) | undefined;
+  readonly onCursor?: ((cursor: string) => void) | undefined;
   /** As for `changes.list`. Default: true. */
   readonly names?: boolean | undefined;
   /** The connection was lost, and the next try begins after `waitMs`; for a log. Default: no function. */
@@ -100,7 +100,7 @@ export async function listChanges(
 
 export async function* followChanges(
   connection: Connection,
-  { after, cursor, onPlace, onReconnect, names, signal, ...filters }: ChangeFollowOptions = {},
+  { after, cursor, onCursor, onReconnect, names, signal, ...filters }: ChangeFollowOptions = {},
 ): AsyncGenerator<Change, void, undefined> {
   let next: string | null | undefined = cursor;
   let failures = 0;
@@ -123,7 +123,7 @@ export async function* followChanges(
       yield change;
     }
     next = page.nextCursor;
-    if (next !== null) onPlace?.(next);
+    if (next !== null) onCursor?.(next);
   }
 }
 

@@ -1,6 +1,6 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
-import { errorTexts } from "./error-texts.ts";
+import { loadErrorSentences } from "./load-error-sentences.ts";
 import { guardStream } from "./guarded-stream.ts";
 import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
@@ -45,14 +45,14 @@ export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswe
   try {
     return await underWatch(connection.clock, options.signal, async (watch) => {
       limitAttempt(call, watch);
-      return await readAnswer(call, await exchange(call, watch, attempt), watch);
+      return await readAnswer(call, await sendRequest(call, watch, attempt), watch);
     });
   } catch (error) {
-    throw await named(error, connection.baseUrl);
+    throw await describeFailure(error, connection.baseUrl);
   }
 }
 
-async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+async function sendRequest(call: Call, watch: Watch, attempt: number): Promise<Response> {
   const { connection, endpoint } = call;
   call.bearer = endpoint.auth === "credential" ? await connection.credential() : null;
   if (endpoint.auth === "credential" && call.bearer === null) throw credentialMissing(endpoint.id);
@@ -159,10 +159,10 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
 }
 
 /** The failure with its cause in words, and what to set. If the words cannot be loaded, the system's code must do. */
-async function named(error: unknown, baseUrl: string): Promise<SdkError> {
+async function describeFailure(error: unknown, baseUrl: string): Promise<SdkError> {
   const isLate = error instanceof TimeoutError && error.limit !== "stall";
   if (error instanceof SdkError && !isLate) return error;
-  const words = await errorTexts();
+  const words = await loadErrorSentences();
   if (words === null) return asSdkError(error, baseUrl);
   if (isLate) {
     const step = words.proxyStep(new URL(baseUrl));

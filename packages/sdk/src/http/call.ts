@@ -9,7 +9,7 @@ import {
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
-import { requireAsked, type ListOptions } from "./required-ids.ts";
+import { requireNamedIds, type ListOptions } from "./required-ids.ts";
 import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
 import { isWorthRepeating, mayHaveBeenDone, Repeats } from "./retry.ts";
@@ -52,7 +52,7 @@ export async function send<E extends EndpointDefinition>(
     bearer: null,
     renewed: false,
   });
-  const output = requireAsked(endpoint, input, answer.output, options);
+  const output = requireNamedIds(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return { ...answer, output } as Answer<E>;
 }

@@ -39,7 +39,7 @@ export class RetryBudget {
   }
 
   /** Takes one repeat out; false when there is none left. */
-  take(): boolean {
+  acquire(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
@@ -89,7 +89,7 @@ export class Repeats {
     this.#failures += 1;
     if (this.#failures > retries || !canHelp) throw error;
     const delay = retryDelay(retry, this.#failures, error, () => clock.random());
-    if (clock.now() + delay >= deadline || !budget.take()) throw error;
+    if (clock.now() + delay >= deadline || !budget.acquire()) throw error;
     await pause(clock, delay, signal);
   }
 
@@ -116,8 +116,8 @@ export function mayHaveBeenDone(error: unknown): boolean {
 
 /** Milliseconds to wait before attempt `attempt + 1`. The server's `Retry-After` wins, up to the cap. */
 export function retryDelay(policy: RetryPolicy, attempt: number, error: unknown, random: () => number): number {
-  const asked = isAnswered(error) ? error.retryAfterMs : null;
-  if (asked !== null) return Math.min(asked, policy.maxRetryAfterMs);
+  const retryAfterMs = isAnswered(error) ? error.retryAfterMs : null;
+  if (retryAfterMs !== null) return Math.min(retryAfterMs, policy.maxRetryAfterMs);
   return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from "./clock.ts";
 
 // Code that a call loads when it first needs it. On a busy machine, reading a file takes more turns than the clock
 // waits.
-import "./sentences.ts";
+import "./error-sentences.ts";
 import "./byte-body.ts";
 import "../transfer/stored-download.ts";
 import "./guarded-stream.ts";

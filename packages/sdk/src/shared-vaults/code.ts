@@ -14,4 +14,4 @@ export * from "./names/places.ts";
 export * from "./network-check.ts";
 export * from "./vault-calls.ts";
 export * from "./vault-session.ts";
-export * from "../search/local-names.ts";
+export * from "../search/local-indexes.ts";

@@ -14,7 +14,7 @@ import { chosenName } from "../http/chosen-name.ts";
 import type { Signer } from "../signers/signer.ts";
 import { toHex } from "../transfer/digest.ts";
 import { ApiError } from "../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../http/every-page.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
 import type { Vault } from "@coffer/contract";
 import { vaultError } from "./vault-error.ts";
@@ -89,7 +89,7 @@ function openCreation(
   vaultName: string,
   journal: CreationJournal | undefined,
 ): Creation {
-  const name = `${connection.place.origin} ${signer.chainAddress} ${vaultName}`;
+  const name = `${connection.service.origin} ${signer.chainAddress} ${vaultName}`;
   let known: string | null = null;
   return {
     vaultName,
@@ -204,8 +204,8 @@ async function findVault(
   options?: CallOptions,
 ): Promise<Vault | null> {
   const { list } = vaultsGroup;
-  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
-  for await (const { vaults } of everyPage(list.id, load, MOST_KEPT_PAGES)) {
+  const load = (place: PageCursor) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { vaults } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY)) {
     const found = vaults.find(isWanted);
     if (found !== undefined) return found;
   }

@@ -40,7 +40,7 @@ export async function proveDeletion(
   const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);
   const { chainAddress } = session.signer;
   const whose = { accountId: account.id, chainObjectId: pin.chainObjectId };
-  const text = renderDeletionText({ ...connection.place, chainAddress, ...whose, ...deletion, nonce });
+  const text = renderDeletionText({ ...connection.service, chainAddress, ...whose, ...deletion, nonce });
   const signature = await session.signer.signPersonalMessage(new TextEncoder().encode(text));
   return { "coffer-proof": `${nonce}.${signature}` };
 }

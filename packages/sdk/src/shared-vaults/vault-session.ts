@@ -77,11 +77,11 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
     },
     pin: (vaultId, options) => findPin(session, looked.get(vaultId), vaultId, options),
     adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
-    homes: openHomes(connection.place.origin, pins, seen),
+    homes: openHomes(connection.service.origin, pins, seen),
     find: async (vaultId, options) => whileWanted((await session.open(vaultId, options)).vault, options?.signal),
     open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId), options?.signal),
     look: async (vaultId, options) => {
-      const pin = await pins.load(connection.place.origin, vaultId);
+      const pin = await pins.load(connection.service.origin, vaultId);
       if (pin !== null) return session.find(vaultId, options);
       const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId));
       looked.set(vaultId, looking);
@@ -100,7 +100,7 @@ async function openOnce(
 ): Promise<PinnedVault> {
   const known = opened.get(vaultId);
   if (known !== undefined) {
-    const now = await session.pins.load(session.connection.place.origin, vaultId);
+    const now = await session.pins.load(session.connection.service.origin, vaultId);
     const { pin } = await known;
     // The owner must be the pinned one wherever the vault is read.
     if (now === null || isSamePin({ ...now, ownerAddress: pin.ownerAddress }, pin)) return known;
@@ -152,7 +152,7 @@ async function findPin(
   options?: CallOptions,
 ): Promise<VaultPin> {
   const { connection, pins } = session;
-  const known = await pins.load(connection.place.origin, vaultId);
+  const known = await pins.load(connection.service.origin, vaultId);
   if (known !== null) {
     requireSameNetwork(session, known);
     return known;
@@ -181,7 +181,7 @@ async function requireNewObject(
   { shared, vaultId, ...pin }: VaultPin,
 ): Promise<void> {
   if (!shared) return;
-  const known = await pins.list(connection.place.origin);
+  const known = await pins.list(connection.service.origin);
   const other = known.find((one) => one.chainObjectId === pin.chainObjectId && one.vaultId !== vaultId);
   if (other === undefined) return;
   const message = `The service shows the chain object of vault ${other.vaultId} as that of vault ${vaultId}`;
@@ -204,7 +204,7 @@ export function pinOf(
 ): VaultPin {
   const shared = type === "shared";
   return {
-    origin: connection.place.origin,
+    origin: connection.service.origin,
     vaultId: id,
     shared,
     ownerAddress,

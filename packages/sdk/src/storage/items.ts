@@ -10,7 +10,7 @@ import {
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../http/call.ts";
 import { SdkError } from "../http/errors.ts";
-import { everyPage, type PagePlace } from "../http/every-page.ts";
+import { everyPage, type PageCursor } from "../http/every-page.ts";
 import type { File } from "./file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { tagged } from "../http/tag.ts";
@@ -103,7 +103,7 @@ export const FILES: Items<File> = {
   list: async function* (connection, { parentId, ...rest }, options) {
     const { list } = filesGroup;
     const query = { ...rest, ...(parentId === undefined ? {} : { folderId: parentId }) };
-    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    const load = (place: PageCursor) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { files } of everyPage(list.id, load)) yield files;
   },
   named: (file, { name, contentType, size }) => ({
@@ -132,7 +132,7 @@ export const FOLDERS: Items<Folder> = {
     (await callOn(connection, foldersGroup.restore, { params: { folderId }, headers, body }, options)).folder,
   list: async function* (connection, query, options) {
     const { list } = foldersGroup;
-    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    const load = (place: PageCursor) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { folders } of everyPage(list.id, load)) yield folders;
   },
   named: (folder, { name }) => ({ ...folder, name }),

@@ -8,10 +8,10 @@ import { vaultChanged } from "../shared-vaults/vault-changed.ts";
  * Rejects another type or another chain object. Pins nothing.
  * @throws VaultError `vault_changed`.
  */
-export async function requirePinned({ place, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
+export async function requirePinned({ service, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
   const { pins } = sharedVaults ?? {};
   for (const { id, type, chainObjectId } of vaults) {
-    const pin = (await pins?.load(place.origin, id)) ?? null;
+    const pin = (await pins?.load(service.origin, id)) ?? null;
     if (pin === null || (pin.shared === (type === "shared") && pin.chainObjectId === chainObjectId)) continue;
     throw vaultChanged(
       `Vault ${id} is pinned as ${nameOf(pin)}, and the service shows ${type} ${chainObjectId ?? ""} now`,
@@ -28,15 +28,15 @@ function nameOf({ shared, chainObjectId }: VaultPin): string {
  * @throws VaultError `vault_changed`.
  */
 export async function pinCreated(
-  { place, sharedVaults }: Connection,
+  { service, sharedVaults }: Connection,
   { id }: Vault,
   isRepeated: boolean,
 ): Promise<void> {
   const pins = sharedVaults?.pins;
   if (pins === undefined) return;
   const none = { chainObjectId: null, ownerAddress: null, chainId: null };
-  const pin: VaultPin = { origin: place.origin, vaultId: id, shared: false, ...none };
+  const pin: VaultPin = { origin: service.origin, vaultId: id, shared: false, ...none };
   if (await pins.save(null, pin)) return;
-  if (isRepeated && isSamePin(await pins.load(place.origin, id), pin)) return;
+  if (isRepeated && isSamePin(await pins.load(service.origin, id), pin)) return;
   throw vaultChanged(`The service answers with vault ${id}, which was there before, in place of a new one`);
 }

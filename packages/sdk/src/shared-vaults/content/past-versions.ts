@@ -4,7 +4,7 @@ import { callOn } from "../../http/call.ts";
 import type { DownloadOptions } from "../../transfer/content-headers.ts";
 import { openDownload, type Download } from "../../transfer/stored-download.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { CallOptions, Connection, UpdateOptions } from "../../connection/options.ts";
 import type { Query } from "../../http/endpoint-types.ts";
 import { FILES } from "../../storage/items.ts";
@@ -195,8 +195,8 @@ async function walkTo(
   const { connection, file, options } = work;
   const chain = newChain(work);
   let isCurrent = true;
-  const load = (place: PagePlace) => readPage(connection, file.id, { limit: PAGE, ...place }, options);
-  for await (const { versions } of everyPage(versionsGroup.versions.id, load, MOST_KEPT_PAGES))
+  const load = (place: PageCursor) => readPage(connection, file.id, { limit: PAGE, ...place }, options);
+  for await (const { versions } of everyPage(versionsGroup.versions.id, load, MAX_PAGES_IN_MEMORY))
     for (const shown of versions) {
       if (shown.versionId === versionId) return { chain, shown, isCurrent };
       try {

@@ -99,7 +99,7 @@ async function readObject(
 ): Promise<VaultObject | SdkError | null> {
   const { chain, pins, connection } = session;
   try {
-    const pin = await pins.load(connection.place.origin, vaultId);
+    const pin = await pins.load(connection.service.origin, vaultId);
     if (pin !== null) requireSameNetwork(session, pin);
     if (pin?.shared === false && vault?.type === "shared")
       throw vaultError("vault_changed", "The vault was public when it was first met, and is shared now");

@@ -23,7 +23,7 @@ import {
 import { callOn } from "../../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { VaultSession } from "../session.ts";
 import type { ListedRecords } from "./listed-records.ts";
 
@@ -257,10 +257,10 @@ export class Ladder {
   async #listAll(): Promise<void> {
     const params = { vaultId: this.#vaultId };
     const { steps: list } = vaultKeysGroup;
-    const load = (place: PagePlace) =>
+    const load = (place: PageCursor) =>
       callOn(this.#session.connection, list, { params, query: { limit: PAGE, ...place } });
     const read = async (): Promise<void> => {
-      for await (const { steps } of everyPage(list.id, load, MOST_KEPT_PAGES))
+      for await (const { steps } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
         for (const text of steps) this.#read(text);
     };
     await quietly(read());

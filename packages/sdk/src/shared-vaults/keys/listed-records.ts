@@ -2,7 +2,7 @@
 import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import { CryptoError, isMemberIn, parseRecord, placeOf, type VaultKeyRecord, type VaultView } from "@coffer/crypto";
 import { callOn } from "../../http/call.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import { fromBase64, toHex } from "../../transfer/digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { untilServed } from "../service-view.ts";
@@ -62,7 +62,7 @@ export class ListedRecords {
     const params = { vaultId: this.#vaultId };
     const filter = generation === null ? {} : { generation: String(generation) };
     const { list } = vaultKeysGroup;
-    const load = (place: PagePlace) => {
+    const load = (place: PageCursor) => {
       const query = { ...filter, limit: PAGE, ...place };
       // A member's work in the vault begins here: wait for one that the service's node does not show yet.
       return untilServed(
@@ -72,7 +72,7 @@ export class ListedRecords {
       );
     };
     const listed: ListedRecord[] = [];
-    for await (const { keys } of everyPage(list.id, load, MOST_KEPT_PAGES)) listed.push(...keys);
+    for await (const { keys } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY)) listed.push(...keys);
     for (const each of listed) this.#read(each);
     return listed;
   }

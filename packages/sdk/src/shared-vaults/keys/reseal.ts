@@ -16,7 +16,7 @@ import {
 import { callOn } from "../../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import { NOT_RESEALED, RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -108,9 +108,9 @@ async function listKeys(
   const closed: NotResealed[] = [];
   const keys = new Map<string, { records: VaultKeyRecord[]; replaced: VaultKeyRecord }>();
   const { list } = vaultKeysGroup;
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     callOn(connection, list, { params: { vaultId }, query: { limit: 100, ...place } }, options);
-  for await (const page of everyPage(list.id, load, MOST_KEPT_PAGES))
+  for await (const page of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const { record: text, current, keyId, generation } of page.keys) {
       // Nothing below the floor is read any more.
       if (BigInt(generation) < view.floor) continue;

@@ -1,7 +1,7 @@
 /** The redeemer of an invite, and its signing key. The service passes both on, and the invite's secret vouches for them. */
 import { invitesGroup, type Invite } from "@coffer/contract";
 import { callOn } from "../../http/call.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import { checkAddressProof } from "../../account/address-proof.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
@@ -47,10 +47,10 @@ async function findProven(
   isWanted: (invite: Invite) => boolean,
   options?: CallOptions,
 ): Promise<InvitedAgent | null> {
-  const { origin } = connection.place;
+  const { origin } = connection.service;
   const { list } = invitesGroup;
-  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
-  for await (const { invites } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  const load = (place: PageCursor) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { invites } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const invite of invites) {
       const { chainAddress, signingKey } = invite;
       if (chainAddress === null || !isWanted(invite) || !checkAddressProof(origin, text, invite)) continue;

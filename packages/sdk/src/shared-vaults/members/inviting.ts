@@ -76,7 +76,7 @@ async function findStore(connection: Connection): Promise<PinStore | null> {
   return vaultSession(connection).pins;
 }
 
-function pinsOf({ place: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {
+function pinsOf({ service: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {
   return vaults.map(({ vaultId, chainObjectId, ownerAddress }) => ({
     origin,
     vaultId,

@@ -7,7 +7,7 @@ import { callOn } from "../../http/call.ts";
 import { parseInviteText } from "../../agents/invite-text.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
 import { isAnswered } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import type { VaultMember } from "@coffer/contract";
 import { sending } from "../create.ts";
@@ -245,8 +245,8 @@ async function findPublicKey(
   options?: CallOptions,
 ): Promise<Uint8Array | null> {
   const { list } = apiKeysGroup;
-  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
-  for await (const { apiKeys } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  const load = (place: PageCursor) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { apiKeys } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const { chainPublicKey } of apiKeys) {
       const key = chainPublicKey === null ? null : fromBase64(chainPublicKey);
       if (key?.length === 32 && addressOf(key) === chainAddress) return key;

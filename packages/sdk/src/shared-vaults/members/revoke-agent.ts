@@ -2,7 +2,7 @@
 import { apiKeysGroup, vaultsGroup } from "@coffer/contract";
 import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
@@ -103,10 +103,10 @@ async function endAll(
 
 async function listSharedVaults(connection: Connection, options: CallOptions): Promise<string[]> {
   const { list } = vaultsGroup;
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     callOn(connection, list, { query: { type: "shared", limit: 1000, ...place } }, options);
   const vaultIds: string[] = [];
-  for await (const { vaults } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  for await (const { vaults } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     vaultIds.push(...vaults.map(({ id }) => id));
   return vaultIds;
 }

@@ -5,7 +5,7 @@ import { isAnswered, SdkError, VaultError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import type { Item, Items } from "../../storage/items.ts";
 import { tagged } from "../../http/tag.ts";
-import { isUnnamed, unnamed } from "../../http/unreadable.ts";
+import { isUnnamed, unnamed } from "../../storage/unnamed-item.ts";
 import { tagOf } from "../condition.ts";
 import { authorsOf } from "./authors.ts";
 import { openItem, type OpenedItem, openKeysOf, placeOf } from "./entries.ts";

@@ -46,8 +46,8 @@ async function openJournal(connection: Connection, vault: OpenVault, file: File)
 }
 
 /** Named after the signing member: another member's upload is not this one's to go on with. */
-function workOf({ place, sharedVaults }: Connection, { pin }: OpenVault): string {
-  return `rotate ${place.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
+function workOf({ service, sharedVaults }: Connection, { pin }: OpenVault): string {
+  return `rotate ${service.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
 }
 
 /** The signed facts of the version, which never change, and the entry that the new one follows. */

@@ -1,8 +1,8 @@
 /** One item of a list that is not as it should be: it hides no others, and never passes for one of them. */
 import type { Folder } from "@coffer/contract";
-import type { File } from "../storage/file.ts";
+import type { File } from "./file.ts";
 
-/** The answer repeats none of the service's words in place of a name. `unreadable`: the code that says why. */
+/** The result repeats none of the service's words in place of a name. `unreadable`: the code that says why. */
 export function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
   return {
     ...item,

@@ -5,23 +5,23 @@ import type { CallOptions, Connection } from "../connection/options.ts";
 import { fileResource, type FileResource } from "../storage/files.ts";
 import { folderResource, type FolderResource } from "../storage/folders.ts";
 import type { File, Folder } from "../storage/item-types.ts";
-import { circlesOf, type Wish } from "./circles.ts";
-import { betweenName } from "./item-past.ts";
+import { cyclesOf, type NameMove } from "./name-cycles.ts";
+import { temporaryName } from "./item-history.ts";
 import type { PlannedStep } from "./plan.ts";
 import type { NamePlace, RewindLeft, RewindOptions } from "./report.ts";
 
 /** What counts of an item. */
-type Known =
+type ItemState =
   | Pick<File, "name" | "tag" | "trashedAt" | "versionId" | "folderId">
   | Pick<Folder, "name" | "tag" | "trashedAt" | "parentId">;
 
-export interface Outcome {
+export interface ExecutionResult {
   readonly done: readonly PlannedStep[];
   readonly left: readonly RewindLeft[];
 }
 
 /**
- * New files go first, because their names are wanted. Then folders come back, then what lies in them. New folders go
+ * New files go first, because others need their names. Then folders come back, then what lies in them. New folders go
  * last, when they are empty.
  */
 const ORDER: readonly ((step: PlannedStep) => boolean)[] = [
@@ -36,7 +36,7 @@ const ORDER: readonly ((step: PlannedStep) => boolean)[] = [
 ];
 
 /** Another step may have to come first: a name is taken, a folder is in the trash or full. */
-const LATER: ReadonlySet<string> = new Set([
+const DEFERRED: ReadonlySet<string> = new Set([
   ...["name_exists", "not_empty", "trashed", "not_found", "folder_cycle", "too_deep"],
 ]);
 
@@ -47,7 +47,7 @@ export class Execution {
   readonly #folders: FolderResource;
   readonly #options: RewindOptions;
   /** What this rewind has made of the items. */
-  readonly #items = new Map<string, Known>();
+  readonly #items = new Map<string, ItemState>();
   readonly #done: PlannedStep[] = [];
   readonly #left: RewindLeft[] = [];
 
@@ -57,17 +57,17 @@ export class Execution {
     this.#options = options;
   }
 
-  async run(steps: readonly PlannedStep[]): Promise<Outcome> {
+  async run(steps: readonly PlannedStep[]): Promise<ExecutionResult> {
     let waiting = new Map(steps.map((step) => [step, ""]));
     while (waiting.size > 0) {
       const before = waiting.size;
       waiting = await this.#round([...waiting.keys()]);
-      if (waiting.size === before && !(await this.#breakCircle(waiting))) break;
+      if (waiting.size === before && !(await this.#breakCycle(waiting))) break;
     }
     for (const [step, reason] of waiting) {
       if (isInTrash(step, reason)) continue;
       await this.#stepBack(step);
-      this.#leave(step, reason);
+      this.#skip(step, reason);
     }
     return { done: this.#done, left: this.#left };
   }
@@ -82,29 +82,29 @@ export class Execution {
         this.#options.signal?.throwIfAborted();
         const reason = await this.#try(step);
         if (reason === null) return;
-        if (LATER.has(reason)) refused.set(step, reason);
-        else this.#leave(step, reason);
+        if (DEFERRED.has(reason)) refused.set(step, reason);
+        else this.#skip(step, reason);
       });
     }
     return refused;
   }
 
-  #leave({ kind, id, vaultId, name, act }: PlannedStep, reason: string): void {
+  #skip({ kind, id, vaultId, name, act }: PlannedStep, reason: string): void {
     this.#left.push({ kind, id, vaultId, name, act, reason });
   }
 
   /** null: it is done. */
   async #try(step: PlannedStep): Promise<string | null> {
     try {
-      const now = await this.#read(step);
-      if (!isSame(now, this.#known(step))) return "changed_since";
-      if (now.trashedAt !== null && step.act !== "restore") return "trashed";
-      const changed = await this.#do(step, now);
+      const present = await this.#read(step);
+      if (!isSame(present, this.#stateOf(step))) return "changed_since";
+      if (present.trashedAt !== null && step.act !== "restore") return "trashed";
+      const changed = await this.#do(step, present);
       if (changed === null) return "not_empty";
       this.#items.set(step.id, changed);
       this.#done.push(step);
-      const { item: _item, isNew: _isNew, from: _from, versionId: _versionId, ...told } = step;
-      this.#options.onStep?.(told);
+      const { item: _item, isNew: _isNew, from: _from, versionId: _versionId, ...report } = step;
+      this.#options.onStep?.(report);
       return null;
     } catch (error) {
       return reasonOf(error);
@@ -112,7 +112,7 @@ export class Execution {
   }
 
   /** null: the folder is not empty. */
-  async #do(step: PlannedStep, { tag }: Known): Promise<Known | null> {
+  async #do(step: PlannedStep, { tag }: ItemState): Promise<ItemState | null> {
     const { act, kind, id, to, versionId, isNew, vaultId } = step;
     // The plan has read it there; in a shared vault, members signed that.
     const options = { ...this.#call(), vaultId, ifMatch: tag };
@@ -132,27 +132,27 @@ export class Execution {
    * Names that changed places: one item steps aside, and the next round puts it right. If a rewind is cut off here, the
    * next one finds that name and goes on.
    */
-  async #breakCircle(waiting: ReadonlyMap<PlannedStep, string>): Promise<boolean> {
-    const wishes: Wish<PlannedStep>[] = [];
+  async #breakCycle(waiting: ReadonlyMap<PlannedStep, string>): Promise<boolean> {
+    const moves: NameMove<PlannedStep>[] = [];
     for (const [step, reason] of waiting) {
-      const now = this.#known(step);
+      const state = this.#stateOf(step);
       if (step.to === null || reason !== "name_exists") continue;
-      const has = keyOf(step, { name: now.name, parentId: placeOf(now) });
-      wishes.push({ item: step, has, wants: keyOf(step, step.to) });
+      const has = keyOf(step, { name: state.name, parentId: parentOf(state) });
+      moves.push({ item: step, current: has, target: keyOf(step, step.to) });
     }
     // If one is refused, another one may step aside.
-    for (const step of circlesOf(wishes)) if (await this.#rename(step, betweenName(step.id))) return true;
+    for (const step of cyclesOf(moves)) if (await this.#rename(step, temporaryName(step.id))) return true;
     return false;
   }
 
   /** What stepped aside, and cannot go where it was to go, has its name again, if that is free. */
   async #stepBack(step: PlannedStep): Promise<void> {
-    if (step.from !== null && this.#known(step).name === betweenName(step.id)) await this.#rename(step, step.from);
+    if (step.from !== null && this.#stateOf(step).name === temporaryName(step.id)) await this.#rename(step, step.from);
   }
 
   async #rename(step: PlannedStep, name: string): Promise<boolean> {
     const { kind, id, vaultId } = step;
-    const options = { ...this.#call(), vaultId, ifMatch: this.#known(step).tag };
+    const options = { ...this.#call(), vaultId, ifMatch: this.#stateOf(step).tag };
     const calls = kind === "file" ? this.#files : this.#folders;
     try {
       this.#items.set(id, await calls.update(id, { name }, options));
@@ -163,7 +163,7 @@ export class Execution {
     }
   }
 
-  #known({ id, item }: PlannedStep): Known {
+  #stateOf({ id, item }: PlannedStep): ItemState {
     return this.#items.get(id) ?? item;
   }
 
@@ -173,7 +173,7 @@ export class Execution {
     return folders.length + files.length === 0;
   }
 
-  #read({ kind, id }: PlannedStep): Promise<Known> {
+  #read({ kind, id }: PlannedStep): Promise<ItemState> {
     return kind === "file" ? this.#files.get(id, this.#call()) : this.#folders.get(id, this.#call());
   }
 
@@ -195,10 +195,10 @@ function isInTrash({ act }: PlannedStep, reason: string): boolean {
 }
 
 /** Whether nobody has changed it since. What is in the trash with its folder comes back with it. */
-function isSame(now: Known, expected: Known): boolean {
-  const isWhere = placeOf(now) === placeOf(expected) && now.name === expected.name;
-  const isBack = now.trashedAt === null || expected.trashedAt !== null;
-  return isWhere && isBack && versionOf(now) === versionOf(expected);
+function isSame(present: ItemState, expected: ItemState): boolean {
+  const isWhere = parentOf(present) === parentOf(expected) && present.name === expected.name;
+  const isBack = present.trashedAt === null || expected.trashedAt !== null;
+  return isWhere && isBack && versionOf(present) === versionOf(expected);
 }
 
 /** Names are unique among the files of a place, and among its folders. */
@@ -206,10 +206,10 @@ function keyOf({ kind, vaultId }: PlannedStep, { name, parentId }: NamePlace): s
   return `${kind} ${vaultId} ${parentId ?? ""} ${name}`;
 }
 
-function placeOf(item: Known): string | null {
+function parentOf(item: ItemState): string | null {
   return "folderId" in item ? item.folderId : item.parentId;
 }
 
-function versionOf(item: Known): string | null {
+function versionOf(item: ItemState): string | null {
   return "versionId" in item ? item.versionId : null;
 }

@@ -2,13 +2,13 @@
 import { iterate } from "../http/byte-body.ts";
 import { createHasher, toHex } from "../transfer/digest.ts";
 import { openFileDownload } from "../transfer/download.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import { fileResource } from "../storage/files.ts";
 import { folderResource } from "../storage/folders.ts";
 import type { FileEntry, FileVersion, FolderEntry } from "../storage/item-types.ts";
-import type { Looking, Touched } from "./acts.ts";
-import type { Past } from "./past.ts";
+import type { PlanScope, TouchedItem } from "./actor-history.ts";
+import type { PastState } from "./verdict.ts";
 import type { NamePlace } from "./report.ts";
 
 type Entry = FileEntry | FolderEntry;
@@ -20,21 +20,21 @@ export interface Content {
 }
 
 /** Nothing that is kept shows who did it. */
-const UNKNOWN = "unverified";
+const UNVERIFIED = "unverified";
 
 /** While two names change places, one of them is this. */
-export const betweenName = (id: string): string => `.rewind-${id}`;
+export const temporaryName = (id: string): string => `.rewind-${id}`;
 
-export class ItemPast {
+export class ItemHistory {
   readonly #connection: Connection;
-  readonly #touched: Touched;
-  readonly #actor: Looking["actor"];
-  readonly #call: Looking["call"];
+  readonly #touched: TouchedItem;
+  readonly #actor: PlanScope["actor"];
+  readonly #call: PlanScope["call"];
   readonly #isShared: boolean;
-  #places: Promise<Past<NamePlace>[]> | null = null;
-  #contents: Promise<Past<Content>[]> | null = null;
+  #names: Promise<PastState<NamePlace>[]> | null = null;
+  #contents: Promise<PastState<Content>[]> | null = null;
 
-  constructor(connection: Connection, touched: Touched, { actor, call }: Looking, isShared: boolean) {
+  constructor(connection: Connection, touched: TouchedItem, { actor, call }: PlanScope, isShared: boolean) {
     this.#connection = connection;
     this.#touched = touched;
     this.#actor = actor;
@@ -43,32 +43,32 @@ export class ItemPast {
   }
 
   /** Newest first. */
-  places(): Promise<Past<NamePlace>[]> {
-    this.#places ??= this.#readPlaces();
-    return this.#places;
+  names(): Promise<PastState<NamePlace>[]> {
+    this.#names ??= this.#readNames();
+    return this.#names;
   }
 
   /** Newest first. None of a folder. */
-  contents(): Promise<Past<Content>[]> {
+  contents(): Promise<PastState<Content>[]> {
     this.#contents ??= this.#touched.kind === "file" ? this.#readContents() : Promise.resolve([]);
     return this.#contents;
   }
 
   /** Whether anything that is there was signed by the actor in that time. */
   async hasActs(): Promise<boolean> {
-    return [...(await this.places()), ...(await this.contents())].some(({ isMine }) => isMine);
+    return [...(await this.names()), ...(await this.contents())].some(({ isMine }) => isMine);
   }
 
   /** Why the actor may not have made it, or not alone: by what members signed, whatever the service says. null: it did. */
   async doubtOfCreation(): Promise<string | null> {
-    const [contents, places] = [await this.contents(), await this.places()];
-    const unreadable = [...contents, ...places].find(
-      (state) => state.unreadable !== null && state.unreadable !== UNKNOWN,
+    const [contents, names] = [await this.contents(), await this.names()];
+    const unreadable = [...contents, ...names].find(
+      (state) => state.unreadable !== null && state.unreadable !== UNVERIFIED,
     );
     if (unreadable !== undefined) return unreadable.unreadable;
-    const first = contents.at(-1) ?? places.at(-1);
-    if (first?.isMine !== true || first.number !== 1) return UNKNOWN;
-    const isAlone = [...contents, ...places].every((state) => state.isMine || state.unreadable === UNKNOWN);
+    const first = contents.at(-1) ?? names.at(-1);
+    if (first?.isMine !== true || first.number !== 1) return UNVERIFIED;
+    const isAlone = [...contents, ...names].every((state) => state.isMine || state.unreadable === UNVERIFIED);
     return isAlone ? null : "changed_since";
   }
 
@@ -102,14 +102,14 @@ export class ItemPast {
     return toHex(hasher.digest());
   }
 
-  async #readPlaces(): Promise<Past<NamePlace>[]> {
+  async #readNames(): Promise<PastState<NamePlace>[]> {
     const { kind, id } = this.#touched;
     const calls = kind === "file" ? fileResource(this.#connection) : folderResource(this.#connection);
     const entries: Entry[] = [];
-    const load = (place: PagePlace): PromiseLike<{ entries: readonly Entry[]; nextCursor: string | null }> =>
+    const load = (place: PageCursor): PromiseLike<{ entries: readonly Entry[]; nextCursor: string | null }> =>
       calls.entries(id, { limit: 1000, ...place }, this.#call);
-    for await (const page of everyPage(`${kind}s.entries`, load, MOST_KEPT_PAGES)) entries.push(...page.entries);
-    const states: Past<NamePlace>[] = [];
+    for await (const page of everyPage(`${kind}s.entries`, load, MAX_PAGES_IN_MEMORY)) entries.push(...page.entries);
+    const states: PastState<NamePlace>[] = [];
     let last: Entry | undefined;
     for (const entry of entries.reverse()) {
       const state = { name: entry.name, parentId: "folderId" in entry ? entry.folderId : entry.parentId };
@@ -118,8 +118,8 @@ export class ItemPast {
       const gap = last === undefined ? entry.number - 1 : entry.number - last.number - 1;
       last = entry;
       const unreadable = entry.unreadable ?? this.#doubtOf(entry);
-      const isKept = unreadable === null && (state.name === betweenName(id) || isUnchanged(before, state));
-      if (isKept && gap === 0) continue;
+      const isRepeated = unreadable === null && (state.name === temporaryName(id) || isUnchanged(before, state));
+      if (isRepeated && gap === 0) continue;
       const isMine = this.#actor.made(entry.author, entry.createdAt);
       states.push({ number: (before?.number ?? 0) + gap + 1, isMine, state, unreadable });
     }
@@ -128,15 +128,15 @@ export class ItemPast {
 
   /** The author of a name in a shared vault is not known any more once a member has written content under it. */
   #doubtOf({ author, createdAt }: Entry): string | null {
-    return this.#isShared && author === null && this.#actor.isThen(createdAt) ? UNKNOWN : null;
+    return this.#isShared && author === null && this.#actor.isThen(createdAt) ? UNVERIFIED : null;
   }
 
-  async #readContents(): Promise<Past<Content>[]> {
+  async #readContents(): Promise<PastState<Content>[]> {
     const { id } = this.#touched;
     const versions: FileVersion[] = [];
-    const load = (place: PagePlace) =>
+    const load = (place: PageCursor) =>
       fileResource(this.#connection).versions(id, { limit: 100, ...place }, this.#call);
-    for await (const page of everyPage("files.versions", load, MOST_KEPT_PAGES)) versions.push(...page.versions);
+    for await (const page of everyPage("files.versions", load, MAX_PAGES_IN_MEMORY)) versions.push(...page.versions);
     const own = this.#connection.sharedVaults?.signer.chainAddress;
     return versions.map((version) => {
       const { author, how, number } = version;
@@ -147,6 +147,6 @@ export class ItemPast {
   }
 }
 
-function isUnchanged(before: Past<NamePlace> | undefined, { name, parentId }: NamePlace): boolean {
+function isUnchanged(before: PastState<NamePlace> | undefined, { name, parentId }: NamePlace): boolean {
   return before?.unreadable === null && before.state.name === name && before.state.parentId === parentId;
 }

@@ -1,7 +1,7 @@
 /** Reads the change feed for a rewind: the actor's acts, and all that happened to the same files and folders. */
 import type { Author } from "../storage/item-types.ts";
 import { listChanges } from "../events/changes.ts";
-import { everyPage, type PagePlace } from "../http/every-page.ts";
+import { everyPage, type PageCursor } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import type { Change } from "../events/changes.ts";
 import type { RewindInput, RewindOptions } from "./report.ts";
@@ -38,13 +38,13 @@ function timeOf(name: string, text: string): number {
 }
 
 /** The actor that a plan is about, and the options of the calls that read. */
-export interface Looking {
+export interface PlanScope {
   readonly actor: Actor;
   readonly call: Pick<RewindOptions, "signal">;
 }
 
 /** A file or folder that the actor touched. */
-export interface Touched {
+export interface TouchedItem {
   readonly kind: "file" | "folder";
   readonly id: string;
   /** What happened to it since then, by whomever, oldest first. */
@@ -53,24 +53,28 @@ export interface Touched {
   readonly inside: Change[];
 }
 
-export interface Acts {
+export interface ActorHistory {
   /** Changes by the actor. */
   readonly count: number;
-  readonly touched: readonly Touched[];
+  readonly touched: readonly TouchedItem[];
   /** The actor's other acts. */
   readonly listed: readonly Change[];
 }
 
 /** The kinds of acts that can be undone. */
-const UNDONE = /^(file\.(uploaded|updated|trashed|restored)|folder\.(created|updated|trashed|restored))$/;
+const REVERSIBLE = /^(file\.(uploaded|updated|trashed|restored)|folder\.(created|updated|trashed|restored))$/;
 
-export async function readActs(connection: Connection, input: RewindInput, { signal }: RewindOptions): Promise<Acts> {
+export async function readHistory(
+  connection: Connection,
+  input: RewindInput,
+  { signal }: RewindOptions,
+): Promise<ActorHistory> {
   const { keyId, chainAddress, vaultId } = input;
   const since = new Date(input.since).toISOString();
   const until = input.until === undefined ? {} : { until: new Date(input.until).toISOString() };
   const inVault = vaultId === undefined ? {} : { vaultId };
   const read = (query: object) => everyChange(connection, { ...query, since }, signal);
-  const touched = new Map<string, Touched>();
+  const touched = new Map<string, TouchedItem>();
   const vaultIds = new Set<string>();
   const listed: Change[] = [];
   let count = 0;
@@ -78,7 +82,7 @@ export async function readActs(connection: Connection, input: RewindInput, { sig
   for await (const change of read({ ...inVault, ...until, by })) {
     count += 1;
     const { type, id, vaultId: home } = change.object;
-    if (!UNDONE.test(change.kind) || home === null) listed.push(change);
+    if (!REVERSIBLE.test(change.kind) || home === null) listed.push(change);
     else if (type === "file" || type === "folder") {
       vaultIds.add(home);
       touched.set(id, touched.get(id) ?? { kind: type, id, rows: [], inside: [] });
@@ -97,7 +101,7 @@ async function* everyChange(
   query: object,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change, void, undefined> {
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     listChanges(connection, { ...query, ...place, limit: 1000 }, { names: false, signal });
   for await (const { changes } of everyPage("changes.list", load)) yield* changes;
 }

@@ -1,43 +1,43 @@
-/** One page of the change feed into a local index. The feed says what to read again, never what is in it. */
+/** Applies one page of the change feed to a local index. The feed says what to read again, never what is in it. */
 import { changesGroup, type Change } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import type { CallOptions } from "../connection/options.ts";
 import type { IndexKey } from "./index-file.ts";
 import type { FolderRow } from "./name-table.ts";
-import { takeChanged, type Taking } from "./taking.ts";
+import { reindexItems, type IndexTarget } from "./index-items.ts";
 
 /** Nothing is older: the answer is empty, and its cursor is where the feed is now. */
 const LAST_TIME = "9999-12-31T23:59:59.999Z";
-const PAGE = 1000;
+const PAGE_LIMIT = 1000;
 
-/** Where the feed of the vault is now. */
-export async function presentPlace({ connection, vaultId }: Taking, options: CallOptions): Promise<string> {
+/** The cursor of the vault's feed as it is now. */
+export async function presentCursor({ connection, vaultId }: IndexTarget, options: CallOptions): Promise<string> {
   const query = { vaultId, since: LAST_TIME, limit: 1, wait: 0 };
   const { nextCursor } = await callOn(connection, changesGroup.list, { query }, options);
   return nextCursor ?? "";
 }
 
-export interface CaughtUp {
-  /** The place in the feed up to which the table is true. */
-  readonly place: string;
+export interface AppliedChanges {
+  /** The cursor of the feed up to which the table is true. */
+  readonly cursor: string;
   /** Items that were read again; 0: nothing has changed. */
   readonly items: number;
   readonly key: IndexKey | null;
 }
 
-/** Reads what changed since `place` again, up to 1,000 changes. @throws ApiError `cursor_expired`. */
-export async function catchUp(taking: Taking, place: string, options: CallOptions): Promise<CaughtUp> {
-  const query = { vaultId: taking.vaultId, cursor: place, limit: PAGE, wait: 0 };
-  const page = await callOn(taking.connection, changesGroup.list, { query }, options);
-  const changes = page.changes.filter(({ object }) => object.vaultId === taking.vaultId);
+/** Reads what changed since `cursor` again, up to 1,000 changes. @throws ApiError `cursor_expired`. */
+export async function applyChanges(target: IndexTarget, cursor: string, options: CallOptions): Promise<AppliedChanges> {
+  const query = { vaultId: target.vaultId, cursor, limit: PAGE_LIMIT, wait: 0 };
+  const page = await callOn(target.connection, changesGroup.list, { query }, options);
+  const changes = page.changes.filter(({ object }) => object.vaultId === target.vaultId);
   const files = idsOf(changes, "file");
   const folders = idsOf(changes, "folder");
-  const before = new Map([...folders].map((id) => [id, taking.table.folders.get(id) ?? null]));
-  const fromFolders = await takeChanged(taking, "folder", folders, options);
-  const again = [...before].flatMap(([id, row]) => takeBelow(taking, id, row, changes));
-  for (const id of again) files.add(id);
-  const key = (await takeChanged(taking, "file", files, options)) ?? fromFolders;
-  return { place: page.nextCursor ?? place, items: files.size + folders.size, key };
+  const before = new Map([...folders].map((id) => [id, target.table.folders.get(id) ?? null]));
+  const fromFolders = await reindexItems(target, "folder", folders, options);
+  const reread = [...before].flatMap(([id, row]) => applyToSubtree(target, id, row, changes));
+  for (const id of reread) files.add(id);
+  const key = (await reindexItems(target, "file", files, options)) ?? fromFolders;
+  return { cursor: page.nextCursor ?? cursor, items: files.size + folders.size, key };
 }
 
 function idsOf(changes: readonly Change[], type: string): Set<string> {
@@ -45,11 +45,11 @@ function idsOf(changes: readonly Change[], type: string): Set<string> {
 }
 
 /**
- * A folder takes all below it into the trash, and back. The feed names the folder alone. Answers the files that must be
+ * All below a folder goes with it into the trash, and back. The feed names the folder alone. Returns the files that must be
  * read again, because the table does not say which act took them there.
  */
-function takeBelow(
-  { table }: Taking,
+function applyToSubtree(
+  { table }: IndexTarget,
   id: string,
   before: FolderRow | null,
   changes: readonly Change[],

@@ -1,7 +1,7 @@
-/** What undoing one actor's part of a past comes to. */
+/** What undoing one actor's part of a history comes to. */
 
 /** A state that something had. */
-export interface Past<State> {
+export interface PastState<State> {
   /** Numbers of states that follow each other differ by one; the first state has 1. */
   readonly number: number;
   /** The actor made it, within the time that is rewound. */
@@ -16,7 +16,7 @@ export type Verdict<State> =
   | { readonly is: "undo"; readonly to: State }
   /** Somebody else made the present state afterwards. */
   | { readonly is: "changed" }
-  /** The state to go back to is no longer kept. */
+  /** The state to go back to is no longer stored. */
   | { readonly is: "lost" }
   /** The present state, or the one to go back to, is not verified; `code` says why. */
   | { readonly is: "unverified"; readonly code: string };
@@ -26,7 +26,7 @@ export type Verdict<State> =
  * nothing is undone: it is left alone, unless it is what undoing would come to. A rewind that ran before made it then.
  */
 export async function judge<State>(
-  newestFirst: readonly Past<State>[],
+  newestFirst: readonly PastState<State>[],
   same: (one: State, newest: State) => boolean | Promise<boolean>,
 ): Promise<Verdict<State>> {
   const first = newestFirst.findIndex(({ isMine }) => isMine);
