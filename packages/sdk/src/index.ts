@@ -140,6 +140,7 @@ export {
   type PinStore,
   type VaultPin,
 } from "./shared-vaults/trust/pins.ts";
+export { forgetKeys } from "./shared-vaults/forget-keys.ts";
 export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
 export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
 export type { NameStore } from "./search/name-store.ts";

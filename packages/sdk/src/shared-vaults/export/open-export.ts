@@ -81,7 +81,14 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
     const upTo = exporter === null ? {} : { upTo: exporter.place };
     const readThen = async (wanted?: ReadOptions) => ({ ...(await read(wanted)), ...upTo });
     const keys = new ExportKeys(items, chain, options, readThen);
-    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, readThen, keys) });
+    return new StoredExport(facts, exporter, {
+      store,
+      items,
+      opened: openOffline(facts, platform, readThen, keys),
+      closeKeys: () => {
+        keys.close();
+      },
+    });
   }, NEXT_STEPS);
 }
 

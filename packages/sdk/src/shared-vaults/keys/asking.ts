@@ -9,6 +9,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { toHex } from "../../transfer/digest.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 
 /** How many keys one request to a key server may ask for. */
 const MOST_AT_ONCE = 100;
@@ -18,11 +19,13 @@ export type Opened = { readonly key: VaultKey } | { readonly refused: CryptoErro
 
 export class KeyServers {
   readonly #wrap: () => VaultKeyWrap;
+  readonly #owned: OwnedKeys;
   /** Requests on their way, by key id. */
   readonly #asked = new Map<string, Promise<Opened>>();
 
-  constructor(wrap: () => VaultKeyWrap) {
+  constructor(wrap: () => VaultKeyWrap, owned: OwnedKeys) {
     this.#wrap = wrap;
+    this.#owned = owned;
   }
 
   /** In the order of the records. Callers that ask for the same at once share the answer; nothing here waits for anything else. */
@@ -43,7 +46,7 @@ export class KeyServers {
   /** All at once; when one of them is refused, in halves, until the refused ones are alone. */
   async #openOf(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
     try {
-      return (await openVaultKeys(view, records, this.#wrap())).map(({ key }) => ({ key }));
+      return (await openVaultKeys(view, records, this.#wrap())).map(({ key }) => ({ key: this.#owned.own(key) }));
     } catch (error) {
       if (!(error instanceof CryptoError)) throw error;
       const [one] = records;

@@ -3,6 +3,7 @@ import { findMember, toVaultView, type ReadOptions, type VaultObject } from "@co
 import { findSigner, isMemberIn, placeOf, type Author, type Place, type VaultView } from "@coffer/crypto";
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 import { describeEnd, hasEnded } from "../members/ends.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { healingStep, openSeenNumbers, type SeenNumbers } from "../trust/newest.ts";
@@ -12,17 +13,14 @@ import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
 
-export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
+/** `owned`: the client's, at the time of the call; it forgets them together with those of its other vaults. */
+export async function openVault(session: VaultSession, pin: VaultPin, owned: OwnedKeys): Promise<OpenVault> {
   const chainObjectId = pin.chainObjectId ?? "";
   const objectId = bytesOf(chainObjectId);
   const memory = await session.seen(chainObjectId);
   const numbers = openSeenNumbers(session, pin);
   const viewer = openViewer(session, pin, numbers, memory);
-  const keys = new KeyRing(session, pin, {
-    view: viewer,
-    author: (view) => authorBy(view),
-    numbers,
-  });
+  const keys = new KeyRing(session, pin, { view: viewer, author: (view) => authorBy(view), numbers }, owned);
   const noteSigned = (place: Place): void => {
     numbers.noteSigned(place);
   };

@@ -153,7 +153,8 @@ async function findOpening(
   const isOpen = async (part: typeof claimed): Promise<void> => {
     try {
       const records = part.map(({ record }) => record);
-      await openVaultKeys(view, records, session.wrap());
+      // Only whether they open matters here.
+      for (const { key } of await openVaultKeys(view, records, session.wrap())) key.dispose();
       for (const { key } of part) opening.add(key);
     } catch (error) {
       // If several were asked for at once, one that does not open hides the others.

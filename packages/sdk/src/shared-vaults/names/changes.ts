@@ -85,7 +85,7 @@ async function createIn(
   options?: CallOptions,
 ): Promise<Folder> {
   const id = crypto.randomUUID();
-  const folder = await asOften(connection, vault, { folderId: () => parentId }, async () => {
+  const make = async (): Promise<Folder> => {
     const view = await vault.view();
     const metadata = { name, contentType: "", size: 0 };
     const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
@@ -101,7 +101,8 @@ async function createIn(
       );
     noteOwnEntry(vault, id, ownStatement(shared));
     return created.folder;
-  });
+  };
+  const folder = await inVaultTerms(() => asOften(connection, vault, { folderId: () => parentId }, make));
   return nameOne(connection, FOLDERS, folder, options);
 }
 

@@ -41,9 +41,10 @@ export async function toIndexQuery<Query extends NameQuery>(
   if (folder === undefined)
     throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);
   const folderId = folder === "root" ? null : folder;
-  const key = await inVaultTerms(() => newestKeyOf(connection, vault, folderId, options));
-  if (key === null) return null;
-  return { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
+  return inVaultTerms(async () => {
+    const key = await newestKeyOf(connection, vault, folderId, options);
+    return key === null ? null : { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
+  });
 }
 
 /** The record may be void by now, because a rotation has ended: then there is a newer key. */
