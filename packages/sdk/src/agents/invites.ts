@@ -8,8 +8,8 @@ import { paged, type PagePromise } from "../http/pages.ts";
 import { inviteCalls } from "./invite-calls.ts";
 import { parseInviteText } from "./invite-text.ts";
 import { checkAddressProof } from "../account/address-proof.ts";
-import { createInvite, redeemInvite } from "../shared-vaults/members/inviting.ts";
-import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/inviting.ts";
+import { createInvite, redeemInvite } from "../shared-vaults/members/vault-invites.ts";
+import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/vault-invites.ts";
 import type { InviteCreateInput, InviteListQuery } from "../connection/input-types.ts";
 import type { Invite } from "../connection/result-types.ts";
 

@@ -4,10 +4,10 @@ import type { Chain, SealKeyWrap } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
 import type { Signer } from "../signers/signer.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
-import type { Homes } from "./trust/homes.ts";
+import type { Homes } from "./trust/item-homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PinStore, VaultPin } from "./trust/pins.ts";
-import type { SeenMemory } from "./trust/seen.ts";
+import type { SeenMemory } from "./trust/seen-memory.ts";
 
 /** null: a public vault. */
 export interface PinnedVault {

@@ -14,19 +14,19 @@ import { callOn } from "../http/call.ts";
 import type { Signer } from "../signers/signer.ts";
 import type { Connection, SharedVaultOptions, CallOptions } from "../connection/options.ts";
 import { registerKeyHolder } from "../connection/key-holder.ts";
-import { openVault } from "./keys/opening.ts";
+import { openVault } from "./keys/vault-opener.ts";
 import { OwnedKeys } from "./keys/owned-keys.ts";
 import { hexOf } from "./addresses.ts";
-import { openHomes } from "./trust/homes.ts";
+import { openHomes } from "./trust/item-homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { describePin } from "./trust/pin-facts.ts";
-import { pinFirst } from "./trust/pinning.ts";
+import { pinFirst } from "./trust/pin-changes.ts";
 import { isSamePin, memoryPins, type VaultPin } from "./trust/pins.ts";
-import { rememberMemories } from "./trust/seen.ts";
+import { rememberMemories } from "./trust/seen-memory.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
 import { publicVault, vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
-import { unlessAborted, whileWanted } from "./while-wanted.ts";
+import { unlessAborted, whileWanted } from "./caller-signal.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 

@@ -1,7 +1,7 @@
 /** The calls that files and folders have in common: they decrypt names of shared vaults. */
 import type { CallOptions, Connection, UpdateOptions } from "../connection/options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../http/required-fields.ts";
-import type { HeldOptions } from "../shared-vaults/names/places.ts";
+import type { HeldOptions } from "../shared-vaults/names/vault-finder.ts";
 import { type Item, type ItemChange, type Items, matching, withoutClaims } from "./items.ts";
 import { sharedChanges } from "./known-names.ts";
 import { sharedCode } from "../connection/shared-code.ts";

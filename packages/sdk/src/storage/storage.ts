@@ -2,11 +2,11 @@
 import type { Connection, CallOptions, ConditionOptions, UpdateOptions, VaultDeletion } from "../connection/options.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
 import type { AccessCheck } from "../shared-vaults/keys/check-access.ts";
-import type { CreatedVault, NewSharedVault } from "../shared-vaults/create.ts";
+import type { CreatedVault, NewSharedVault } from "../shared-vaults/create-vault.ts";
 import type { ExportOptions, ExportResult } from "../shared-vaults/export/export.ts";
 import type { ExportStore } from "../shared-vaults/export/export-layout.ts";
 import type { ForgetSeenOptions } from "../shared-vaults/trust/forget-seen.ts";
-import type { Until } from "../shared-vaults/members/ends.ts";
+import type { Until } from "../shared-vaults/members/membership-end.ts";
 import type {
   AddedMember,
   AddMemberOptions,
@@ -20,7 +20,7 @@ import type { ResealResult } from "../shared-vaults/keys/reseal.ts";
 import type { Rewind, RewindInput, RewindOptions } from "../rewind/report.ts";
 import type { RevokedAgent, RevokeOptions } from "../shared-vaults/members/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../shared-vaults/rotation/rotate.ts";
-import type { ToldOfVault } from "../shared-vaults/trust/trusting.ts";
+import type { ToldOfVault } from "../shared-vaults/trust/trust-acts.ts";
 import { deletionCalls } from "./deletion-calls.ts";
 import { folderCalls, trashCalls } from "./folder-calls.ts";
 import { plainVaultCalls } from "./plain-vault-calls.ts";

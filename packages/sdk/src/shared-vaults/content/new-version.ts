@@ -25,7 +25,7 @@ import { openSource, type Source } from "../../transfer/source.ts";
 import { readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey, WritingUse } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";

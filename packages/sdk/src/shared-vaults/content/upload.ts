@@ -29,7 +29,7 @@ import { authorsOf } from "../names/authors.ts";
 import { noteOwnEntry } from "../names/entries.ts";
 import { beginVersion, folderOf, readCurrent, useOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { stageFolder } from "../names/staging.ts";
+import { stageFolder } from "../names/name-stager.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";

@@ -31,7 +31,7 @@ import {
 } from "./export-layout.ts";
 import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { rememberSeen, seenBy } from "../trust/seen.ts";
+import { rememberSeen, seenBy } from "../trust/seen-memory.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 

@@ -24,7 +24,7 @@ import {
   type ExportStore,
   type Manifest,
 } from "./export-layout.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";

@@ -22,19 +22,19 @@ import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
 import { isAnswered, SdkError } from "../../http/errors.ts";
-import { claimsOf, viewNaming } from "../names/naming-view.ts";
+import { claimsOf, viewNaming } from "../names/signer-view.ts";
 import { pause } from "../../http/time-limit.ts";
 import { bytesOf } from "../addresses.ts";
-import { CONFIRMED_AFTER_MS } from "../trust/highest.ts";
-import { nameOfKey } from "../trust/makers.ts";
-import type { SeenNumbers } from "../trust/newest.ts";
+import { CONFIRMED_AFTER_MS } from "../trust/sight-rules.ts";
+import { nameOfKey } from "../trust/key-makers.ts";
+import type { SeenNumbers } from "../trust/seen-numbers.ts";
 import type { WritingKey, WritingUse } from "../open-vault.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { generationMoved } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
-import { KeyServers, openedAt, type Opened } from "./asking.ts";
+import { KeyServers, openedAt, type Opened } from "./key-servers.ts";
 import { Ladder } from "./ladder.ts";
-import { ListedRecords } from "./listed-records.ts";
+import { ListedRecords } from "./record-list.ts";
 import type { OwnedKeys } from "./owned-keys.ts";
 
 /** What the vault keys need to know of their vault. */

@@ -25,7 +25,7 @@ import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
 import type { VaultSession } from "../session.ts";
-import type { ListedRecords } from "./listed-records.ts";
+import type { ListedRecords } from "./record-list.ts";
 import type { OwnedKeys } from "./owned-keys.ts";
 
 /** The most steps of one answer: 200 bytes each. */

@@ -18,7 +18,7 @@ import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { NOT_RESEALED, RESEALED } from "../effects.ts";
+import { NOT_RESEALED, RESEALED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";

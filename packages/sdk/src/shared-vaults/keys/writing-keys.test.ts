@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { statementSigner } from "../../signers/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
-import { openSeenNumbers } from "../trust/newest.ts";
+import { openSeenNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "../trust/pins.ts";
 import type { VaultSession } from "../session.ts";
 import { KeyRing } from "./key-ring.ts";

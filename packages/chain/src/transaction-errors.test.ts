@@ -2,7 +2,7 @@ import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { expect, it } from "vitest";
 import { CHAIN_ERRORS, ChainError } from "./errors.ts";
 import { ABORT_CODES } from "./package/index.ts";
-import { findAbort, isUnreachable, toChainError } from "./refusals.ts";
+import { findAbort, isUnreachable, toChainError } from "./transaction-errors.ts";
 
 const PACKAGE = `0x${"ab".repeat(32)}`;
 const ids = { originalPackageId: PACKAGE, latestPackageId: PACKAGE };

@@ -8,8 +8,14 @@ import { parseFileStart } from "./file-start.ts";
 import { encodeHeader } from "./header.ts";
 import { encodeMetadata } from "./metadata.ts";
 import { nodePlatform as platform } from "./node/platform.ts";
-import { openEntry, verifyVersion, type EntryQuestion, type FindVaultKey, type VersionQuestion } from "./reading.ts";
-import { parseRecord, type VaultKeyRecord } from "./records.ts";
+import {
+  openEntry,
+  verifyVersion,
+  type EntryQuestion,
+  type FindVaultKey,
+  type VersionQuestion,
+} from "./reading-order.ts";
+import { parseRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import { DataKey } from "./secret-key.ts";
 import { nextNumber, statementHash } from "./statement-chain.ts";
 import {
@@ -30,10 +36,10 @@ import {
   type WrittenVersion,
 } from "./vault.test-kit.ts";
 import { VaultKey } from "./vault-key.ts";
-import { newVaultKeyRecord, openVaultKeys } from "./vault-keys.ts";
+import { newVaultKeyRecord, openVaultKeys } from "./vault-key-sealer.ts";
 import { signVersionStatement } from "./version-statement.ts";
-import { makeEnvelope, wrapDataKey } from "./wrapping.ts";
-import { makeEntryStatement, makeVersionStatement } from "./writing.ts";
+import { makeEnvelope, wrapDataKey } from "./data-key-wrap.ts";
+import { makeEntryStatement, makeVersionStatement } from "./new-statements.ts";
 
 const QUESTION: VersionQuestion = { vault: VAULT, view: VIEW, fileId: FILE_ID, versionId: null, seen: null };
 const VERSION_2 = "0197b6f0-0000-7000-8000-000000000002";

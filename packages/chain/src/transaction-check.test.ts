@@ -4,7 +4,7 @@ import { Inputs, type Transaction } from "@mysten/sui/transactions";
 import { toBase58 } from "@mysten/sui/utils";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { checkBuilt, MAX_GAS_BUDGET } from "./built-transaction.ts";
+import { checkBuilt, MAX_GAS_BUDGET } from "./transaction-check.ts";
 import { ChainError } from "./errors.ts";
 import { toTransaction, vaultCalls } from "./vault-functions.ts";
 import type { VaultObject } from "./vault-object.ts";

@@ -4,11 +4,11 @@ import { findSigner, isMemberIn, placeOf, type Author, type Place, type VaultVie
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { OwnedKeys } from "./owned-keys.ts";
-import { describeEnd, hasEnded } from "../members/ends.ts";
+import { describeEnd, hasEnded } from "../members/membership-end.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { healingStep, openSeenNumbers, type SeenNumbers } from "../trust/newest.ts";
+import { healingStep, openSeenNumbers, type SeenNumbers } from "../trust/seen-numbers.ts";
 import type { VaultPin } from "../trust/pins.ts";
-import { seenBy, type SeenMemory } from "../trust/seen.ts";
+import { seenBy, type SeenMemory } from "../trust/seen-memory.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";

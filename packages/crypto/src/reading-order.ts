@@ -10,14 +10,14 @@ import { findSigner, type VaultView } from "./membership.ts";
 import { parseMetadata, type Metadata } from "./metadata.ts";
 import { comparePlaces, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import type { DataKey } from "./secret-key.ts";
 import { verifyStatement } from "./signatures.ts";
 import { requireNotOlder, type SeenStatement } from "./statement-chain.ts";
 import { entryPart, requireSiblings, versionPart, type SignedPart } from "./upload-signature.ts";
 import type { VaultKey } from "./vault-key.ts";
 import { parseVersionStatement, type VersionStatement } from "./version-statement.ts";
-import { requireKeyOf, unwrapDataKey } from "./wrapping.ts";
+import { requireKeyOf, unwrapDataKey } from "./data-key-wrap.ts";
 
 /** The reader's own facts, not from the service. */
 export interface ReadingPlace {

@@ -4,10 +4,10 @@ import { CryptoError, type CryptoStep } from "./errors.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
 import { findSigner, placeOf, type VaultView } from "./membership.ts";
 import type { Place } from "./place.ts";
-import { parseRecord, signRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, signRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import type { Author } from "./statement-signer.ts";
 import { randomVaultKey, VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
-import { requireKeyOf } from "./wrapping.ts";
+import { requireKeyOf } from "./data-key-wrap.ts";
 
 /** A record and its key. Whoever gets it disposes the key. */
 export interface OpenedVaultKey {

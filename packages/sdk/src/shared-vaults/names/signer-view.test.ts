@@ -2,7 +2,7 @@
 import { NO_END, type VaultView } from "@coffer/crypto";
 import { expect, it } from "vitest";
 import type { OpenVault } from "../open-vault.ts";
-import { viewNaming } from "./naming-view.ts";
+import { viewNaming } from "./signer-view.ts";
 
 const NOW = 1_800_000_000_000n;
 const address = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { openHomes } from "./homes.ts";
+import { openHomes } from "./item-homes.ts";
 import { memoryPins, type VaultPin } from "./pins.ts";
-import { rememberMemories } from "./seen.ts";
+import { rememberMemories } from "./seen-memory.ts";
 
 const ORIGIN = "https://service.example";
 const pinOf = (more: Partial<VaultPin>): VaultPin => ({

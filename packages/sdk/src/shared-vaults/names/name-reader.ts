@@ -10,7 +10,7 @@ import { tagOf } from "../condition.ts";
 import { authorsOf } from "./authors.ts";
 import { openItem, type OpenedItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { liesIn, requireVault, type HeldOptions } from "./places.ts";
+import { liesIn, requireVault, type HeldOptions } from "./vault-finder.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";

@@ -5,7 +5,7 @@
  */
 import { digestOf, toHex } from "../../transfer/digest.ts";
 import type { PinStore, VaultPin } from "./pins.ts";
-import type { SeenMemory } from "./seen.ts";
+import type { SeenMemory } from "./seen-memory.ts";
 
 /** null: unknown. */
 export type FindHome = (itemId: string) => VaultPin | null;

@@ -7,11 +7,11 @@ import type { ItemOutcome } from "../../http/part-error.ts";
 import { Condition } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import { restoreItem } from "./changes.ts";
+import { restoreItem } from "./item-changes.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
-import { findVaultOf, liesIn } from "./places.ts";
-import { isEntryStored } from "./past-entries.ts";
-import { stageFolder, type Staged } from "./staging.ts";
+import { findVaultOf, liesIn } from "./vault-finder.ts";
+import { isEntryStored } from "./entry-history.ts";
+import { stageFolder, type Staged } from "./name-stager.ts";
 
 /** Items that are read and signed at the same time. */
 const LANES = 16;

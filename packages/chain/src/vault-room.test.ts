@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countRoom } from "./former-entries.ts";
+import { countRoom } from "./vault-room.ts";
 
 const FULL = 1800;
 const FLOOR = 10n;

@@ -7,7 +7,7 @@ import { sized, titleBytes } from "./fields.ts";
 import type { EnvelopeRequest } from "./file-plan.ts";
 import { comparePlaces } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import type { VaultKeyRecord } from "./records.ts";
+import type { VaultKeyRecord } from "./vault-key-record.ts";
 import { DataKey } from "./secret-key.ts";
 import type { VaultKey } from "./vault-key.ts";
 

@@ -5,8 +5,8 @@
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
-import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers, type Sight } from "./highest.ts";
-import { isMakerSeen, noteMade, noteMaker, type MakerSight } from "./makers.ts";
+import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers, type Sight } from "./sight-rules.ts";
+import { isMakerSeen, noteMade, noteMaker, type MakerSight } from "./key-makers.ts";
 import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { concatBytes, encodeU16, equalBytes } from "./bytes.ts";
 import { findSigner, isMemberIn, placeOf, type VaultView } from "./membership.ts";
-import { isRecordForWriting, MAX_RECORD_BYTES, parseRecord, signRecord, verifyRecord } from "./records.ts";
+import { isRecordForWriting, MAX_RECORD_BYTES, parseRecord, signRecord, verifyRecord } from "./vault-key-record.ts";
 import { DataKey, type SecretKey } from "./secret-key.ts";
 import {
   at,
@@ -24,7 +24,7 @@ import {
 } from "./vault.test-kit.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
 import { END_STEP_MS, NO_END } from "./place.ts";
-import { newVaultKeyRecord, openVaultKeys } from "./vault-keys.ts";
+import { newVaultKeyRecord, openVaultKeys } from "./vault-key-sealer.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 30;
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });

@@ -18,8 +18,8 @@ import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { signedBy } from "./authors.ts";
 import { openEntryOf, openItem, openKeysOf, placeOf, type SharedItem } from "./entries.ts";
-import { isClosed, isOfOne } from "./listing.ts";
-import { findVaultOf } from "./places.ts";
+import { isClosed, isOfOne } from "./name-reader.ts";
+import { findVaultOf } from "./vault-finder.ts";
 
 interface Item {
   readonly kind: EntryKind;

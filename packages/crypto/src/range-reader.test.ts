@@ -6,7 +6,7 @@ import { encodeFileStart } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { CHUNK_BYTES } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
-import { openRangeReader, type RangeReaderOptions } from "./range.ts";
+import { openRangeReader, type RangeReaderOptions } from "./range-reader.ts";
 import { ciphertextSize, MAX_CHUNKS, MAX_PLAINTEXT_BYTES } from "./sizes.ts";
 import { collect, collectUntilFailure, contentOf, copyOf, makeFile, planFile } from "./files.test-kit.ts";
 

@@ -6,9 +6,9 @@ import { toHex } from "../../transfer/digest.ts";
 import { ContractError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import { indexOf } from "./entries.ts";
-import { claimsOf, viewNaming } from "./naming-view.ts";
+import { claimsOf, viewNaming } from "./signer-view.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { findPlace } from "./places.ts";
+import { findPlace } from "./vault-finder.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
 interface NameQuery {

@@ -8,11 +8,11 @@ import { FOLDERS, type Item, type ItemChange, type Items, matching } from "../..
 import type { Connection, CallOptions, UpdateOptions } from "../../connection/options.ts";
 import { Condition, unlessStored } from "../condition.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
-import { isEntryStored } from "./past-entries.ts";
-import { nameOne } from "./listing.ts";
+import { isEntryStored } from "./entry-history.ts";
+import { nameOne } from "./name-reader.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
-import { stageFolder, type Staged } from "./staging.ts";
+import { findPlace, findVaultOf, liesIn, requireCreated } from "./vault-finder.ts";
+import { stageFolder, type Staged } from "./name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 

@@ -12,13 +12,13 @@ import { CryptoError } from "./errors.ts";
 import { HEADER_PREFIX_BYTES } from "./header.ts";
 import { placeOf, type VaultView } from "./membership.ts";
 import { comparePlaces, type Place } from "./place.ts";
-import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
+import { isRecordForWriting, type VaultKeyRecord } from "./vault-key-record.ts";
 import { sha256, sha256Of } from "./sha256.ts";
 import { signStatement } from "./signatures.ts";
 import { nextNumber, NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
 import { bodyDigest, requireOneAct, uploadPart } from "./upload-signature.ts";
-import { requireOwnKey } from "./vault-keys.ts";
+import { requireOwnKey } from "./vault-key-sealer.ts";
 import {
   encodeVersionBody,
   parseVersionStatement,

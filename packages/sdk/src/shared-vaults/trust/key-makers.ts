@@ -4,7 +4,7 @@
  */
 import { encodePlace, type Place, type VaultKeyRecord } from "@coffer/crypto";
 import { toHex } from "../../transfer/digest.ts";
-import { CONFIRMED_AFTER_MS } from "./highest.ts";
+import { CONFIRMED_AFTER_MS } from "./sight-rules.ts";
 import type { Highest, SeenMaker } from "./pins.ts";
 
 /** Makers remembered for one vault; those of the lowest generations give way. */

@@ -2,7 +2,7 @@ import type { VaultObject } from "@coffer/chain";
 import { NO_END, placeOf, type VaultView } from "@coffer/crypto";
 import { expect, it } from "vitest";
 import type { VaultSession } from "../session.ts";
-import { openSeenNumbers } from "./newest.ts";
+import { openSeenNumbers } from "./seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "./pins.ts";
 
 const [FIRST, SECOND] = [1_800_000_000_000n, 1_800_000_900_000n];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindingOf, isNoted, noteSight, type Sight } from "./highest.ts";
+import { bindingOf, isNoted, noteSight, type Sight } from "./sight-rules.ts";
 import { NOTHING_SEEN } from "./pin-facts.ts";
 import type { Highest } from "./pins.ts";
 

@@ -1,7 +1,7 @@
 /** Who gives up waits no longer for what others wait for, too. */
 import { expect, it } from "vitest";
 import type { OpenVault } from "./open-vault.ts";
-import { whileWanted } from "./while-wanted.ts";
+import { whileWanted } from "./caller-signal.ts";
 
 /** A node that never reaches what is asked of it. */
 const never = (): Promise<never> => new Promise(() => undefined);

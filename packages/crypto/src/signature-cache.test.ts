@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { concatBytes } from "./bytes.ts";
 import { ed25519StatementSigner } from "./ed25519.ts";
 import { signEntryStatement, type EntryFields } from "./entry-statement.ts";
-import { isKnownSignature, MOST_KNOWN, noteSignature } from "./known-signatures.ts";
+import { isKnownSignature, MOST_KNOWN, noteSignature } from "./signature-cache.ts";
 import type { VaultView } from "./membership.ts";
 import { webPlatform } from "./platform/web.ts";
-import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading.ts";
+import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading-order.ts";
 import { signStatement, statementDigest, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 import {
@@ -24,7 +24,7 @@ import {
   VIEW,
   writeVersion,
 } from "./vault.test-kit.ts";
-import { seenEntry } from "./writing.ts";
+import { seenEntry } from "./new-statements.ts";
 
 const ENTRY: EntryFields = { ...ENTRY_NOW, generation: 4n };
 const QUESTION = { vault: VAULT, view: VIEW, seen: null };

@@ -14,7 +14,7 @@ import { ContractError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import type { Body } from "../../connection/call-fields.ts";
 import { describePin } from "../trust/pin-facts.ts";
-import { pinFirst } from "../trust/pinning.ts";
+import { pinFirst } from "../trust/pin-changes.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../trust/pins.ts";
 import type { CreatedInvite, RedeemedInvite } from "../../connection/result-types.ts";
 import { vaultChanged } from "../vault-changed.ts";

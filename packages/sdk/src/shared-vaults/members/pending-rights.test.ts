@@ -1,9 +1,9 @@
 import { ChainError, type Chain, type OwnerActOptions, type VaultAct, type VaultObject } from "@coffer/chain";
 import { beforeEach, expect, test } from "vitest";
-import { forgetNumbers } from "../trust/newest.ts";
+import { forgetNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore } from "../trust/pins.ts";
 import type { VaultSession } from "../session.ts";
-import { actOnRight, type Right } from "./given-rights.ts";
+import { actOnRight, type Right } from "./pending-rights.ts";
 
 const OBJECT = "0x1";
 const DAY = 24 * 60 * 60 * 1000;
