@@ -1,11 +1,11 @@
 /** Builds, checks, signs, sends and awaits one transaction. */
 import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactions";
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
-import { checkBuilt } from "./built-transaction.ts";
+import { checkBuilt } from "./transaction-check.ts";
 import { ChainError } from "./errors.ts";
 import { type Epochs, type EpochSource, takesOneEpochOnly, validNow } from "./expiration.ts";
 import { type Node, REQUEST_MS } from "./node.ts";
-import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
+import { isUnreachable, type PackageIds, toChainError } from "./transaction-errors.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { findEndedSignIn } from "./zklogin.ts";
 

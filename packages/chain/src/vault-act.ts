@@ -2,7 +2,7 @@
 import type { Chain } from "./chain.ts";
 import { ChainError } from "./errors.ts";
 import { type ActWarning, execute, type Executed, type ExecutionOptions, inTurn } from "./execution.ts";
-import { warningsAbout } from "./former-entries.ts";
+import { warningsAbout } from "./vault-room.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { toTransaction, type VaultCall } from "./vault-functions.ts";
 import type { VaultObject } from "./vault-object.ts";

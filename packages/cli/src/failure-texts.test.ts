@@ -173,6 +173,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "internal",
         "key_servers_behind",
         "key_servers_unavailable",
+        "keys_forgotten",
         "locked",
         "provider_unavailable",
         "rate_limited",

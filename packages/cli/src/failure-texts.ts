@@ -67,6 +67,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "rate_limited",
     "chain_stale",
     "generation_moved",
+    "keys_forgotten",
     "names_outdated",
     "transaction_failed",
     "precondition_failed",

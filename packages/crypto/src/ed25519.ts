@@ -7,7 +7,7 @@ import { getPublicKey, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { copyBytes, equalBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
-import { noteSignature } from "./known-signatures.ts";
+import { noteSignature } from "./signature-cache.ts";
 import { findNativeEd25519, nodePublicKey } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
 import type { StatementSigner } from "./statement-signer.ts";

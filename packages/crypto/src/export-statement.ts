@@ -5,12 +5,12 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
 import { placeOf, type VaultView } from "./membership.ts";
-import { requireSigned, type ReadingPlace } from "./reading.ts";
+import { requireSigned, type ReadingPlace } from "./reading-order.ts";
 import { encodePlace, takePlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { takeSafe } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
-import { requireOwnKey } from "./vault-keys.ts";
+import { requireOwnKey } from "./vault-key-sealer.ts";
 
 /** The fields, in the order in which they are signed; the place is the vault's when it was exported. Byte arrays have exactly the length given. */
 export interface ExportFields extends Place {

@@ -10,10 +10,10 @@ import { FieldReader, titleBytes } from "./fields.ts";
 import type { VaultView } from "./membership.ts";
 import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import { VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
-import type { OpenedVaultKey } from "./vault-keys.ts";
-import { requireKeyOf } from "./wrapping.ts";
+import type { OpenedVaultKey } from "./vault-key-sealer.ts";
+import { requireKeyOf } from "./data-key-wrap.ts";
 
 /** A step's fields before its link. Nobody signs them. */
 interface StepFields {

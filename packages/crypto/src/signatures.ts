@@ -3,7 +3,7 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
 import { sized, titleBytes } from "./fields.ts";
-import { isKnownSignature, noteSignature } from "./known-signatures.ts";
+import { isKnownSignature, noteSignature } from "./signature-cache.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The purposes of a signature. */

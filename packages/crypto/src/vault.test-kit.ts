@@ -12,9 +12,9 @@ import type { FormerEntry, ListedEntry, VaultView } from "./membership.ts";
 import { encodePlace, NO_END, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { Author } from "./statement-signer.ts";
-import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
-import { makeEnvelope } from "./wrapping.ts";
-import { makeVersionStatement } from "./writing.ts";
+import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-key-sealer.ts";
+import { makeEnvelope } from "./data-key-wrap.ts";
+import { makeVersionStatement } from "./new-statements.ts";
 import type { VersionStatement } from "./version-statement.ts";
 
 export const VAULT = new Uint8Array(32).fill(0xaa);

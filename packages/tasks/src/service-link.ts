@@ -17,7 +17,10 @@ export interface Session {
   network(): Promise<NetworkCheck | null>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
   chainAddress(): Promise<string | null>;
-  /** Reads the settings anew before the next call: the user may have signed in again. */
+  /**
+   * Reads the settings anew before the next call: the user may have signed in again. Overwrites the vault keys of the
+   * client so far.
+   */
   forget(): void;
 }
 
@@ -52,7 +55,9 @@ export function createSession(options: SessionOptions): Session {
     },
     chainAddress: async () => (await opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null,
     forget: () => {
+      const former = opened;
       opened = undefined;
+      void former?.then(({ client }) => overwriteKeys(client)).catch(() => undefined);
     },
   };
 }
@@ -67,8 +72,14 @@ export function sessionOver(client: Client, chainAddress: string | null = null):
     setup: () => Promise.resolve(report),
     network: () => Promise.resolve(null),
     chainAddress: () => Promise.resolve(chainAddress),
-    forget: () => undefined,
+    forget: () => void overwriteKeys(client),
   };
+}
+
+/** The SDK is loaded: there is a client. */
+async function overwriteKeys(client: Client): Promise<void> {
+  const { forgetKeys } = await import("@coffer/sdk");
+  forgetKeys(client);
 }
 
 interface Opened {

@@ -73,6 +73,11 @@ const OPENING = {
     "The vault names no key with which this server could sign what it writes",
     "Reading works. To write, ask the user to run coffer vaults set-signing-key VAULT once with this server's chain key. For an agent of the owner's account, the owner can remove and add the chain address instead.",
   ),
+  keys_forgotten: entry(
+    true,
+    "The keys of shared vaults were overwritten while the call ran",
+    "Call again: the keys are opened anew.",
+  ),
 } as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
 
 /** What bytes from the service meet. */

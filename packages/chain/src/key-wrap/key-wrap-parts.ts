@@ -2,8 +2,8 @@ import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { NetworkConfiguration } from "../network.ts";
 import type { TransactionSigner } from "../signer.ts";
 import type { VaultObjects } from "./approval.ts";
-import type { RememberedReads } from "./remembered-reads.ts";
-import type { Sessions } from "./session.ts";
+import type { RememberedReads } from "./read-cache.ts";
+import type { Sessions } from "./key-server-session.ts";
 
 /** The parts of one wrap. */
 export interface KeyWrapParts {

@@ -12,10 +12,10 @@ import { fetchUserKeys, MAX_BATCH } from "./fetch-user-keys.ts";
 import { openKeyServers, type KeyServerGroup } from "./key-server-group.ts";
 import { checkKeyServers, type KeyServerStatus } from "./key-server-status.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
-import { associatedData, freshIdentity } from "./place.ts";
-import { rememberReads } from "./remembered-reads.ts";
+import { associatedData, freshIdentity } from "./sealed-key-binding.ts";
+import { rememberReads } from "./read-cache.ts";
 import { parseSealedKey, type CheckedKey } from "./sealed-key.ts";
-import { findSessionProblem, Sessions } from "./session.ts";
+import { findSessionProblem, Sessions } from "./key-server-session.ts";
 
 export interface SealKeyWrapOptions {
   readonly client: SuiGrpcClient;

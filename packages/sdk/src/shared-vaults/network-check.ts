@@ -2,7 +2,7 @@
 import { ChainError, openChain, sealVaultKeyWrap } from "@coffer/chain";
 import { connectionWords } from "../http/connection-words.ts";
 import type { SharedVaultOptions } from "../connection/options.ts";
-import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./keys/layers.ts";
+import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./keys/layer-check.ts";
 
 /** The state of what shared vaults need beside the service. */
 export interface NetworkCheck {

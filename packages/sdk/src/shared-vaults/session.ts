@@ -4,10 +4,10 @@ import type { Chain, SealKeyWrap } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
 import type { Signer } from "../signers/signer.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
-import type { Homes } from "./trust/homes.ts";
+import type { Homes } from "./trust/item-homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PinStore, VaultPin } from "./trust/pins.ts";
-import type { SeenMemory } from "./trust/seen.ts";
+import type { SeenMemory } from "./trust/seen-memory.ts";
 
 /** null: a public vault. */
 export interface PinnedVault {
@@ -27,8 +27,10 @@ export interface VaultSession {
   wrap(): SealKeyWrap;
   /** What was seen of the vault with this chain object: one memory per client. */
   seen(chainObjectId: string): Promise<SeenMemory>;
-  /** Forgets session keys and open vaults, and keeps everything seen; the next use begins afresh. */
+  /** Forgets session keys and open vaults, and keeps everything seen; the next use begins afresh. Calls under way keep their keys. */
   forget(): void;
+  /** The same, and overwrites all keys: calls under way that need one fail with `keys_forgotten`. */
+  forgetKeys(): void;
   /** The client's pin of this vault; set now at the first meeting. */
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
   /**

@@ -4,7 +4,7 @@ import { checkVaultAccess } from "./keys/check-access.ts";
 import { exportVault, type ExportOptions } from "./export/export.ts";
 import type { ExportStore } from "./export/export-layout.ts";
 import { forgetSeen, type ForgetSeenOptions } from "./trust/forget-seen.ts";
-import { createSharedVault, type NewSharedVault } from "./create.ts";
+import { createSharedVault, type NewSharedVault } from "./create-vault.ts";
 import {
   addVaultMember,
   listMembers,
@@ -13,13 +13,13 @@ import {
   type AddMemberOptions,
   type AgentOfInvite,
 } from "./members/members.ts";
-import type { Until } from "./members/ends.ts";
+import type { Until } from "./members/membership-end.ts";
 import { vaultReaders } from "./members/readers.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./members/owner-acts.ts";
 import { resealVault } from "./keys/reseal.ts";
 import { revokeAgent, type RevokeOptions } from "./members/revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotation/rotate.ts";
-import { trustOwner, trustVault, type ToldOfVault } from "./trust/trusting.ts";
+import { trustOwner, trustVault, type ToldOfVault } from "./trust/trust-acts.ts";
 
 export function vaultCalls(connection: Connection) {
   return {

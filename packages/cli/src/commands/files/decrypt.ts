@@ -53,6 +53,7 @@ export default command({
       return reportOf(saved, opened);
     } finally {
       line.end();
+      opened.close();
     }
   },
 });

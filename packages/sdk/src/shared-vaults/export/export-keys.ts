@@ -2,6 +2,7 @@
 import { locateVault, sealVaultKeyWrap, type Chain } from "@coffer/chain";
 import {
   CryptoError,
+  KeyDisposedError,
   openVaultKeys,
   parseRecord,
   verifyRecord,
@@ -12,6 +13,7 @@ import {
 import { toHex } from "../../transfer/digest.ts";
 import type { SharedVaultOptions } from "../../connection/options.ts";
 import { bytesOf } from "../addresses.ts";
+import { OwnedKeys } from "../keys/owned-keys.ts";
 import type { CheckedItems } from "./checked-items.ts";
 import { VaultError } from "../../http/errors.ts";
 
@@ -21,7 +23,9 @@ export class ExportKeys {
   readonly #wrap: ReturnType<typeof sealVaultKeyWrap>;
   readonly #view: () => Promise<VaultView>;
   readonly #keys = new Map<string, VaultKey>();
+  readonly #owned = new OwnedKeys();
   #all: Promise<void> | null = null;
+  #isClosed = false;
   /** All records that are in order, once they were looked for. */
   #records: VaultKeyRecord[] = [];
 
@@ -87,8 +91,16 @@ export class ExportKeys {
   async open(records: readonly VaultKeyRecord[]): Promise<void> {
     const missing = records.filter(({ keyId }) => !this.#keys.has(toHex(keyId)));
     if (missing.length === 0) return;
+    if (this.#isClosed) throw new KeyDisposedError();
     for (const { record, key } of await openVaultKeys(await this.#view(), missing, this.#wrap))
-      this.#keys.set(toHex(record.keyId), key);
+      this.#keys.set(toHex(record.keyId), this.#owned.own(key));
+  }
+
+  /** Overwrites the keys. Reads that are under way or begin later fail. */
+  close(): void {
+    this.#isClosed = true;
+    this.#owned.dispose();
+    this.#wrap.close();
   }
 
   async #openAll(): Promise<void> {

@@ -31,7 +31,7 @@ import {
 } from "./export-layout.ts";
 import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { rememberSeen, seenBy } from "../trust/seen.ts";
+import { rememberSeen, seenBy } from "../trust/seen-memory.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
@@ -81,7 +81,14 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
     const upTo = exporter === null ? {} : { upTo: exporter.place };
     const readThen = async (wanted?: ReadOptions) => ({ ...(await read(wanted)), ...upTo });
     const keys = new ExportKeys(items, chain, options, readThen);
-    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, readThen, keys) });
+    return new StoredExport(facts, exporter, {
+      store,
+      items,
+      opened: openOffline(facts, platform, readThen, keys),
+      closeKeys: () => {
+        keys.close();
+      },
+    });
   }, NEXT_STEPS);
 }
 

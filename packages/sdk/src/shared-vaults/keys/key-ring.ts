@@ -1,4 +1,7 @@
-/** A vault's key records and their keys: fetched, opened and published once, and kept in memory only. */
+/**
+ * A vault's key records and their keys: fetched, opened and published once, and kept in memory only, until the client
+ * forgets its keys.
+ */
 import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   comparePlaces,
@@ -19,19 +22,20 @@ import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
 import { isAnswered, SdkError } from "../../http/errors.ts";
-import { claimsOf, viewNaming } from "../names/naming-view.ts";
+import { claimsOf, viewNaming } from "../names/signer-view.ts";
 import { pause } from "../../http/time-limit.ts";
 import { bytesOf } from "../addresses.ts";
-import { CONFIRMED_AFTER_MS } from "../trust/highest.ts";
-import { nameOfKey } from "../trust/makers.ts";
-import type { SeenNumbers } from "../trust/newest.ts";
+import { CONFIRMED_AFTER_MS } from "../trust/sight-rules.ts";
+import { nameOfKey } from "../trust/key-makers.ts";
+import type { SeenNumbers } from "../trust/seen-numbers.ts";
 import type { WritingKey, WritingUse } from "../open-vault.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { generationMoved } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
-import { KeyServers, openedAt, type Opened } from "./asking.ts";
+import { KeyServers, openedAt, type Opened } from "./key-servers.ts";
 import { Ladder } from "./ladder.ts";
-import { ListedRecords } from "./listed-records.ts";
+import { ListedRecords } from "./record-list.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 
 /** What the vault keys need to know of their vault. */
 export interface KeyRingVault {
@@ -67,15 +71,20 @@ export class KeyRing {
   readonly #displaced = new Map<string, number>();
   /** Places at which a rotation of this process has published. */
   readonly #published = new Set<string>();
+  /** Every key that is opened or made here is owned there, and overwritten with it. */
+  readonly #owned: OwnedKeys;
   readonly #servers: KeyServers;
 
-  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault) {
+  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault, owned: OwnedKeys) {
     this.#session = session;
     this.#pin = pin;
     this.#vault = vault;
-    this.#servers = new KeyServers(() => session.wrap());
+    this.#owned = owned;
+    this.#servers = new KeyServers(() => session.wrap(), owned);
     this.#records = new ListedRecords(session, pin.vaultId, vault.view);
-    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, records) => this.#openHeads(at, records));
+    this.#ladder = new Ladder(session, pin.vaultId, this.#records, owned, (at, records) =>
+      this.#openHeads(at, records),
+    );
   }
 
   /**
@@ -288,7 +297,25 @@ export class KeyRing {
     author: Author,
     replaces: string | undefined,
   ): Promise<WritingKey | { readonly lostTo: SdkError }> {
-    const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
+    const key = this.#owned.own(randomVaultKey(view.vault, place));
+    try {
+      const published = await this.#publishKey(view, place, author, key, replaces);
+      if ("lostTo" in published) this.#owned.discard(key);
+      return published;
+    } catch (error) {
+      this.#owned.discard(key);
+      throw error;
+    }
+  }
+
+  async #publishKey(
+    view: VaultView,
+    place: Place,
+    author: Author,
+    key: VaultKey,
+    replaces: string | undefined,
+  ): Promise<WritingKey | { readonly lostTo: SdkError }> {
+    const made = await newVaultKeyRecord(view, this.#session.wrap(), author, key);
     const steps = await this.#stepsFrom(view, made);
     await this.#vault.numbers.noteMade(nameOfKey(made.record));
     const body = {

@@ -25,7 +25,8 @@ import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { VaultSession } from "../session.ts";
-import type { ListedRecords } from "./listed-records.ts";
+import type { ListedRecords } from "./record-list.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 
 /** The most steps of one answer: 200 bytes each. */
 const PAGE = 1000;
@@ -50,6 +51,7 @@ export class Ladder {
   readonly #vaultId: string;
   readonly #records: ListedRecords;
   readonly #openHeads: OpenHeads;
+  readonly #owned: OwnedKeys;
   /** By place and check: open keys. */
   readonly #rungs = new Map<string, OpenedVaultKey>();
   /** By the place where they begin, and then by their bytes. */
@@ -60,10 +62,11 @@ export class Ladder {
   #isListed = false;
   #pausedUntil = 0;
 
-  constructor(session: VaultSession, vaultId: string, records: ListedRecords, openHeads: OpenHeads) {
+  constructor(session: VaultSession, vaultId: string, records: ListedRecords, owned: OwnedKeys, openHeads: OpenHeads) {
     this.#session = session;
     this.#vaultId = vaultId;
     this.#records = records;
+    this.#owned = owned;
     this.#openHeads = openHeads;
   }
 
@@ -230,6 +233,7 @@ export class Ladder {
       if (known !== undefined) return known;
       try {
         const opened = await openLadderStep(this.#session.platform, view, rung, step, target);
+        this.#owned.own(opened.key);
         this.note(opened);
         return opened;
       } catch (error) {

@@ -18,7 +18,7 @@ import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { NOT_RESEALED, RESEALED } from "../effects.ts";
+import { NOT_RESEALED, RESEALED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
@@ -153,7 +153,8 @@ async function findOpening(
   const isOpen = async (part: typeof claimed): Promise<void> => {
     try {
       const records = part.map(({ record }) => record);
-      await openVaultKeys(view, records, session.wrap());
+      // Only whether they open matters here.
+      for (const { key } of await openVaultKeys(view, records, session.wrap())) key.dispose();
       for (const { key } of part) opening.add(key);
     } catch (error) {
       // If several were asked for at once, one that does not open hides the others.

@@ -3,15 +3,15 @@ import { type ActWarning, acceptOwnership, leave, offerOwnership, setSigningKey,
 import { ownershipGroup } from "@coffer/contract";
 import { callOn } from "../../http/call.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { sending } from "../create.ts";
-import { ACCEPTED, LEFT } from "../effects.ts";
+import { sending } from "../create-vault.ts";
+import { ACCEPTED, LEFT } from "../effect-texts.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { bytesOf } from "../addresses.ts";
-import { replacePin } from "../trust/pinning.ts";
+import { replacePin } from "../trust/pin-changes.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { untilSeen } from "../service-view.ts";
-import { actOnRight } from "./given-rights.ts";
+import { actOnRight } from "./pending-rights.ts";
 import type { VaultSession } from "../session.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 

@@ -4,7 +4,7 @@ import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { REVOKED } from "../effects.ts";
+import { REVOKED } from "../effect-texts.ts";
 import { endMember } from "./members.ts";
 import { publicVault, vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";

@@ -22,7 +22,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
-import { claimsOf, viewNaming } from "./naming-view.ts";
+import { claimsOf, viewNaming } from "./signer-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";

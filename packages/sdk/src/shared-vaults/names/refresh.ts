@@ -1,7 +1,7 @@
 /** Refusals of a signed change that another signature cures, because the vault, its names or the item changed meanwhile. */
 import type { Connection } from "../../connection/options.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { stageFolder, type Staged } from "./staging.ts";
+import { stageFolder, type Staged } from "./name-stager.ts";
 
 const NOTHING: Staged = new Map();
 

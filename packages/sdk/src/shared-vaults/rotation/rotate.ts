@@ -5,9 +5,9 @@ import { SdkError } from "../../http/errors.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items } from "../../storage/items.ts";
-import { renewEntry } from "../names/changes.ts";
-import { sending } from "../create.ts";
-import { NOT_ROTATED, ROTATED } from "../effects.ts";
+import { renewEntry } from "../names/item-changes.ts";
+import { sending } from "../create-vault.ts";
+import { NOT_ROTATED, ROTATED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { clearContent, renewContent } from "./rotate-content.ts";
 import {
@@ -16,8 +16,8 @@ import {
   outdatedFiles,
   outdatedFolders,
   type OutdatedNames,
-} from "./rotate-outdated.ts";
-import { stageFolder } from "../names/staging.ts";
+} from "./outdated-items.ts";
+import { stageFolder } from "../names/name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
