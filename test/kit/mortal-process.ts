@@ -147,5 +147,5 @@ function copyDisk(from: string, to: string): void {
     throw error;
   }
   for (const entry of readdirSync(to, { recursive: true, withFileTypes: true }))
-    if (/\.lock(\.|$)/.test(entry.name)) rmSync(join(entry.parentPath, entry.name));
+    if (/\.lock(\.|$)/.test(entry.name)) rmSync(join(entry.parentPath, entry.name), { recursive: true, force: true });
 }

@@ -24,7 +24,7 @@ import {
 import type { Found } from "./find-route.ts";
 import { ROOT_BRIEF } from "./help-page.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { DISTANCES, TEXT } from "./usage-words.ts";
+import { DISTANCES, TEXT } from "./parser-messages.ts";
 import { VERSION } from "./version.ts";
 
 /** Called with the parsed values. */

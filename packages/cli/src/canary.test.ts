@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopback.ts";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 
 const STATUSES = [200, 400, 401];

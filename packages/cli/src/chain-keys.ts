@@ -4,7 +4,7 @@ import type { Profile } from "@coffer/sdk/node";
 import { saveProfile } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
-import { profileOf, reachableProfile, type ReachableProfile } from "./signing-in.ts";
+import { profileOf, reachableProfile, type ReachableProfile } from "./profile-credentials.ts";
 
 export interface OwnChainKey {
   readonly privateKey: Secret;

@@ -1,7 +1,7 @@
 /** Whoever reads a command may stop, and what it is sent to may be full. Each command ends as it should, and says so. */
 import { spawn } from "node:child_process";
 import { beforeAll, afterAll, describe, expect, it } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { EXIT } from "./exit-codes.ts";
 import { ROUTES } from "./routes.ts";
 import { coffer, type Situation } from "../../../test/kit/coffer.ts";

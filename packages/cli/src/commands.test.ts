@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { flagForm, flagTitle } from "./help-words.ts";
-import { readLine } from "./reading.ts";
+import { flagForm, flagTitle } from "./flag-forms.ts";
+import { readLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { VERSION } from "./version.ts";
 import manifest from "../package.json" with { type: "json" };
 

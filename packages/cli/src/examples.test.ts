@@ -6,7 +6,7 @@ import { ADDRESS, openExampleScene, prepareExample } from "../../../test/cli/exa
 import { openScene, openSharedStack, type Scene as Stage, type Shell } from "../../../test/cli/owner-scene.ts";
 import type { Ran, Situation } from "../../../test/kit/coffer.ts";
 import type { SharedPerson } from "../../../test/kit/shared-stack.ts";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { EXIT } from "./exit-codes.ts";
 import { ROUTES } from "./routes.ts";
 

@@ -1,15 +1,15 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
 import { LOCAL_FAILURES, untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { argumentWord, flagWord } from "./shell-word.ts";
-import { splitPlace } from "./split-place.ts";
+import { splitPlace } from "./vault-path.ts";
 import { asInvoked, ofProfile } from "./invocation.ts";
-import { isTaken, OutputLost } from "./output.ts";
+import { isTaken, OutputLost } from "./lost-output.ts";
 import { printResult } from "./print.ts";
-import type { Parsed, Reading } from "./reading.ts";
+import type { Parsed, Reading } from "./line-parser.ts";
 import { paintOn } from "./terminal/paint.ts";
 import type { World } from "./world.ts";
 
@@ -113,7 +113,7 @@ export async function refuse(
     timedOut: context.timedOut,
   });
   await printFailure(report, context, json);
-  return EXIT.usage;
+  return report.exit;
 }
 
 async function printFailure(

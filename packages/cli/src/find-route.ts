@@ -1,7 +1,7 @@
 /** Which command a line means, before any of it is parsed. */
 import { isGroup, type Command, type Route, type Routes } from "./declarations.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
-import { kebab } from "./help-words.ts";
+import { kebab } from "./flag-forms.ts";
 
 /** A command, and the words that lead to it. */
 export interface Found {

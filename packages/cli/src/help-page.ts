@@ -3,7 +3,7 @@ import { isGroup, type Example, type Flags, type Route, type Routes } from "./de
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import type { Found } from "./find-route.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./help-words.ts";
+import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./flag-forms.ts";
 
 export const ROOT_BRIEF = "Encrypted file storage that AI agents can use safely";
 

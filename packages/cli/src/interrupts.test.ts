@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { COFFER, runInTerminal, type Typed } from "../../../test/kit/coffer-program.ts";

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { EXIT } from "./exit-codes.ts";
 import { ENVIRONMENT } from "./man-page.ts";
-import { readLine } from "./reading.ts";
+import { readLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const file = new URL(`../${manifest.man}`, import.meta.url);

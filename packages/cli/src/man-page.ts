@@ -1,9 +1,9 @@
 /** The manual page of `coffer`, in roff, made of what its commands declare. */
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { argumentForms, flagBrief, flagTitle } from "./help-words.ts";
+import { argumentForms, flagBrief, flagTitle } from "./flag-forms.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf, type Place } from "./all-commands.ts";
+import { placesOf, type Place } from "./command-list.ts";
 import { VERSION } from "./version.ts";
 import type { Flags } from "./declarations.ts";
 

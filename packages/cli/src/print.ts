@@ -1,7 +1,7 @@
 /** Results on standard output. */
 import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-codes.ts";
-import { OutputLost } from "./output.ts";
+import { OutputLost } from "./lost-output.ts";
 import type { Document, Listing, Result } from "./result.ts";
 import { paintOn, type Paint } from "./terminal/paint.ts";
 import { tableText } from "./terminal/table.ts";

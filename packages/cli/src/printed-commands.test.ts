@@ -8,9 +8,9 @@ import { join } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { blocksOf, PAGES, ROOT } from "../../../dev/scripts/pages/documents.ts";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { kebab } from "./help-words.ts";
+import { kebab } from "./flag-forms.ts";
 import { printedCommands, type PrintedCommand } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 

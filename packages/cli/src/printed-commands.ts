@@ -2,7 +2,7 @@
  * `@coffer/cli/printed-commands`: the commands of `coffer` in a text that people read, whether a program printed it or it stands in the
  * sources. The command line's own parser reads each, as it would after a paste.
  */
-import { readLine } from "./reading.ts";
+import { readLine } from "./line-parser.ts";
 import { COMMAND_NAMES } from "./invocation.ts";
 import { findRoute } from "./find-route.ts";
 import { ROUTES } from "./routes.ts";

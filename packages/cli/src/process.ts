@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal, Writable } from "node:stream";
-import { EXIT } from "./exit-codes.ts";
+import { EXIT, exitOfProcess } from "./exit-codes.ts";
 import { invocationOf } from "./invocation.ts";
 import { IS_ONE_FILE, TOOL_SERVER_WORD } from "./one-file.ts";
 import { runCoffer } from "./run.ts";
@@ -110,12 +110,12 @@ function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Pro
       child.once("error", reject);
       child.once("spawn", () => {
         child.unref();
-        resolve(0);
+        resolve(EXIT.done);
       });
     });
   running = child;
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+    child.once("exit", (code, signal) => resolve(exitOfProcess(code, signal)));
   });
 }

@@ -9,7 +9,7 @@ import { makeDirectory } from "../../../test/kit/directory.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf, type Place } from "./all-commands.ts";
+import { placesOf, type Place } from "./command-list.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** What everybody runs does not depend on the moment. */

@@ -1,7 +1,7 @@
 /** One command line: read, run and answered. Never rejects. */
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { endWithout, OutputLost, withSafeOutput } from "./output.ts";
-import { readLine } from "./reading.ts";
+import { endWithout, OutputLost, withSafeOutput } from "./lost-output.ts";
+import { readLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
 import type { World } from "./world.ts";
 

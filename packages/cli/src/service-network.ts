@@ -4,7 +4,7 @@ import { adoptServedNetwork, type NetworkAdoption, type NetworkProof } from "@co
 import type { Context } from "./context.ts";
 import { text } from "./declarations.ts";
 import { usage } from "./failure.ts";
-import { networkFileAt, type ReachableProfile } from "./signing-in.ts";
+import { networkFileAt, type ReachableProfile } from "./profile-credentials.ts";
 import { APPLICATION } from "./version.ts";
 
 export const NETWORK_FLAGS = {

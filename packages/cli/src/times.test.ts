@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 import { endText, LOOKS_BACK, LOOKS_FORWARD } from "./times.ts";
 

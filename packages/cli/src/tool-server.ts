@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { hostsOf, isThere, type Host, type ServerEntry } from "@coffer/tasks/install";
 import { resolve } from "node:path";
 import type { Context } from "./context.ts";
+import { EXIT } from "./exit-codes.ts";
 import { CommandFailure, usage } from "./failure.ts";
 import type { Program, World } from "./world.ts";
 
@@ -33,7 +34,7 @@ export async function serverEntry({ world, globals }: Context, { allow, flags }:
   const program = toolServer(world);
   const folders = allow.flatMap((folder) => ["--allow", resolve(world.workingDirectory, folder)]);
   const args = [...program.args, ...folders, ...flags];
-  if (flags.length > 0 && (await world.run({ command: program.command, args, isTried: true })) === 2)
+  if (flags.length > 0 && (await world.run({ command: program.command, args, isTried: true })) === EXIT.usage)
     throw usage("The tool server refuses these flags", "coffer mcp serve -- --help");
   const file = world.env["SERVICE_CONFIG_FILE"] ?? "";
   const profile = globals.profile ?? world.env["SERVICE_PROFILE"] ?? "";

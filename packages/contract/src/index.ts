@@ -42,7 +42,7 @@ export { CONTENT_ORIGINS_HEADER } from "./content-redirects.ts";
 export { DELETION_MINUTES, deletionGroup, restoringGroup, type DeletionAct } from "./deletion.ts";
 export { developmentGroup } from "./development.ts";
 export * from "./endpoint.ts";
-export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
+export { END_STEP, endProblem, membershipEnd } from "./membership-ends.ts";
 export { fileEntriesGroup, folderEntriesGroup, type FileEntry, type FolderEntry } from "./entries.ts";
 export { ERROR_FACTS, fitsStatus, isErrorCode, type ErrorCode } from "./error-codes.ts";
 export { ERROR_TEXTS } from "./error-texts.ts";
@@ -76,7 +76,7 @@ export {
   type ZkloginProofPoints,
 } from "./identity-provider.ts";
 export { INVITE_HOURS, invitesGroup, type CreatedInvite, type Invite, type RedeemedInvite } from "./invites.ts";
-export { describeIssues } from "./issue-words.ts";
+export { describeIssues } from "./issue-texts.ts";
 export { itemActsGroup } from "./item-acts.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export { KEY_REFUSALS, keyRefusalOf, stepOfRefusedKey, type KeyRefusal } from "./key-refusals.ts";

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
-import { membershipEnd } from "./ends.ts";
+import { membershipEnd } from "./membership-ends.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, nextPage, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";

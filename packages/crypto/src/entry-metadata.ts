@@ -24,7 +24,7 @@ const MESSAGE_OVERHEAD = 72;
 /** The sizes of encrypted metadata: 136, 200, 328 and 584 bytes. */
 export const ENCRYPTED_METADATA_SIZES: readonly number[] = METADATA_SIZES.map((size) => size + MESSAGE_OVERHEAD);
 
-/** One message under the subkey `metadata`. RangeError for metadata that is impossible for its kind. */
+/** One message under the subkey `metadata`. RangeError for metadata that is impossible for its kind; KeyDisposedError. */
 export async function encryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
@@ -32,10 +32,11 @@ export async function encryptMetadata(
   metadata: Metadata,
 ): Promise<Uint8Array> {
   const plaintext = encodePaddedMetadata(place.kind, metadata);
-  return encryptMessage(platform, vaultKey.subkey("metadata"), metadataContext(vaultKey.vault, place), plaintext);
+  const context = metadataContext(vaultKey.vault, place);
+  return vaultKey.whileHeld(() => encryptMessage(platform, vaultKey.subkey("metadata"), context, plaintext));
 }
 
-/** Throws CryptoError at step `metadata`: `wrong_key` for another key, entry or revision, `damaged`. */
+/** Throws CryptoError at step `metadata`: `wrong_key` for another key, entry or revision, `damaged`; and KeyDisposedError. */
 export async function decryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
@@ -45,7 +46,9 @@ export async function decryptMetadata(
   if (!ENCRYPTED_METADATA_SIZES.includes(encrypted.length))
     throw damaged("metadata", "encrypted metadata does not have this length");
   const context = metadataContext(vaultKey.vault, place);
-  const plaintext = await decryptMessage(platform, vaultKey.subkey("metadata"), context, encrypted).catch(refuse);
+  const plaintext = await vaultKey
+    .whileHeld(() => decryptMessage(platform, vaultKey.subkey("metadata"), context, encrypted))
+    .catch(refuse);
   return parsePaddedMetadata(place.kind, plaintext);
 }
 

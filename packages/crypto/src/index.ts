@@ -11,7 +11,7 @@ export {
   type EntryStatement,
 } from "./entry-statement.ts";
 export { encodeEnvelope, parseEnvelope, WRAPPED_KEY_BYTES, type Envelope } from "./envelope.ts";
-export { CRYPTO_STEPS, CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
+export { CRYPTO_STEPS, CryptoError, KeyDisposedError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
 export {
   EXPORT_STATEMENT_BYTES,
   makeExportStatement,

@@ -25,7 +25,8 @@ export interface SealedVaultKey {
  * - `wrap` resolves with 1 to 3584 bytes. Only a member of the vault at a place that is not earlier can unwrap them.
  *   It keeps neither the key nor a copy. It rejects when it cannot reach a server that it needs. It stores nothing, so
  *   you may call it again.
- * - `unwrap` answers in the order of its items, one fresh array of 32 bytes each, or rejects as a whole. It gives no
+ * - `unwrap` resolves in the order of its items, one fresh array of 32 bytes each, or rejects as a whole. The caller
+ *   overwrites the arrays of both functions. It gives no
  *   partial result, and never bytes that were sealed for another place. An empty list resolves with an empty list and
  *   asks nobody. It asks each key server once per 100 items.
  * - Before it asks anybody, `unwrap` checks the form of each item (size, place, key servers against the accepted

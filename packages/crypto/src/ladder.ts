@@ -45,14 +45,16 @@ export const LADDER_STEP_BYTES = FIELDS_BYTES + LINK_BYTES;
 
 /**
  * The step from one key down to another one. Any holder of both can make it. Throws CryptoError `wrong_key` at step
- * `ladder` unless `to` is of the same vault and its place is lower.
+ * `ladder` unless `to` is of the same vault and its place is lower, and KeyDisposedError. Holds both meanwhile.
  */
 export async function makeLadderStep(platform: CryptoPlatform, from: VaultKey, to: VaultKey): Promise<LadderStep> {
   if (!equalBytes(from.vault, to.vault)) throw wrong("the two keys are of different vaults");
   const fields = { vault: to.vault, from, to, check: to.subkey("check") };
   if (comparePlaces(fields.to, fields.from) >= 0) throw wrong("a step leads to a lower place");
   const head = encodeFields(fields);
-  const link = await encryptMessage(platform, from.subkey("ladder"), contextOf(head), to.reveal());
+  const link = await from.whileHeld(() =>
+    to.whileHeld(() => encryptMessage(platform, from.subkey("ladder"), contextOf(head), to.reveal())),
+  );
   return parseLadderStep(concatBytes(head, link));
 }
 
@@ -75,7 +77,8 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
  * record, the target's record is verified by itself, and the resulting key must match that record. Throws CryptoError
  * `vault_changed`, `damaged` and `wrong_key` at step `record` for one of the records. At step `ladder` it throws
  * `damaged` for places that the step must not join. Such places are below `base` or the floor, upwards, or not those
- * of the two records. It throws `wrong_key` for a link that does not open, or holds another key.
+ * of the two records. It throws `wrong_key` for a link that does not open, or holds another key. The caller disposes
+ * the key that it gets.
  */
 export async function openLadderStep(
   platform: CryptoPlatform,
@@ -96,11 +99,19 @@ export async function openLadderStep(
   const isTo = comparePlaces(to, record) === 0 && equalBytes(check, record.check);
   if (!isTo) throw damaged("ladder", "the step leads to another key");
   const context = contextOf(bytes.subarray(0, FIELDS_BYTES));
-  const opened = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
-  if (opened.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
-  const key = new VaultKey(record.vault, record, opened);
-  opened.fill(0);
-  if (!equalBytes(key.subkey("check"), record.check)) throw wrong("the step holds another key than the record names");
+  const key = await higher.key.whileHeld(async () => {
+    const opened = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
+    try {
+      if (opened.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
+      return new VaultKey(record.vault, record, opened);
+    } finally {
+      opened.fill(0);
+    }
+  });
+  if (!equalBytes(key.subkey("check"), record.check)) {
+    key.dispose();
+    throw wrong("the step holds another key than the record names");
+  }
   return { record, key };
 }
 

@@ -8,7 +8,7 @@ import { CHUNK_BYTES } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { openRangeReader, type RangeReaderOptions } from "./range.ts";
 import { ciphertextSize, MAX_CHUNKS, MAX_PLAINTEXT_BYTES } from "./sizes.ts";
-import { collect, collectUntilFailure, contentOf, makeFile, planFile } from "./files.test-kit.ts";
+import { collect, collectUntilFailure, contentOf, copyOf, makeFile, planFile } from "./files.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const MEBIBYTE = 1024 * 1024;
@@ -23,7 +23,7 @@ function readable({ dataKey, file, plan }: Stored, overrides: Partial<RangeReade
       fetched.push([from, Math.min(to, file.length)]);
       return inChunks(file.subarray(from, to), 5000, 20_000);
     },
-    unlock: () => ({ dataKey, messageLength: file.length - plan.payloadOffset }),
+    unlock: () => ({ dataKey: copyOf(dataKey), messageLength: file.length - plan.payloadOffset }),
     ...overrides,
   };
   return { options, fetched, bytes: () => fetched.reduce((sum, [from, to]) => sum + to - from, 0) };
@@ -110,7 +110,7 @@ describe("file-format §4: what a range refuses", () => {
     const stored = await makeFile(contentOf(3 * 16384 + 100));
     const whole = stored.file.length - stored.plan.payloadOffset;
     for (const messageLength of [whole - 1, whole - 116, whole - 16400, whole + 1, 56 + 16, 56, 0, -1, 2 ** 60]) {
-      const unlock = () => ({ dataKey: stored.dataKey, messageLength });
+      const unlock = () => ({ dataKey: copyOf(stored.dataKey), messageLength });
       await expect(openRangeReader(nodePlatform, readable(stored, { unlock }).options)).rejects.toMatchObject({
         code: "damaged",
         step: "length",
@@ -124,7 +124,7 @@ describe("file-format §4: what a range refuses", () => {
     lastChunk.set(encodeU64(MAX_PLAINTEXT_BYTES - 8), lastChunk.length - 8);
     const stored = await plan.keys.encrypt(lastChunk, MAX_CHUNKS - 1, true);
     const opening = openRangeReader(nodePlatform, {
-      unlock: () => ({ dataKey, messageLength: ciphertextSize(MAX_PLAINTEXT_BYTES) }),
+      unlock: () => ({ dataKey: copyOf(dataKey), messageLength: ciphertextSize(MAX_PLAINTEXT_BYTES) }),
       fetchBytes: (from, to) =>
         from === 0 ? concatBytes(encodeFileStart(plan), new Uint8Array(to)).subarray(0, to) : stored,
     });
@@ -176,7 +176,9 @@ describe("file-format §4: what a range refuses", () => {
   it("a wrong key, before anything but the start is fetched", async () => {
     const stored = await makeFile(contentOf(5 * 16384));
     const { dataKey } = await planFile({ contentSize: 1 });
-    const { fetched, options } = readable(stored, { unlock: () => ({ dataKey, messageLength: 82_072 }) });
+    const { fetched, options } = readable(stored, {
+      unlock: () => ({ dataKey: copyOf(dataKey), messageLength: 82_072 }),
+    });
     await expect(openRangeReader(nodePlatform, options)).rejects.toMatchObject({
       code: "wrong_key",
       step: "commitment",

@@ -57,6 +57,7 @@ export interface VersionAnswer {
 export interface VerifiedVersion {
   readonly statement: VersionStatement;
   readonly record: VaultKeyRecord;
+  /** The caller disposes it, or hands it to a reader, which does. */
   readonly dataKey: DataKey;
   /** The statement's. */
   readonly messageLength: number;
@@ -67,7 +68,7 @@ export interface VerifiedVersion {
 /**
  * Goes through the reading order up to the chunks, and opens the data key. Throws CryptoError; its step is one of
  * pins, statement, ids, start, record, wrap, commitment, length. Rejects as `findVaultKey` does, which gets only a
- * record that is in order.
+ * record that is in order, and with KeyDisposedError.
  */
 export async function verifyVersion(
   platform: CryptoPlatform,
@@ -85,11 +86,16 @@ export async function verifyVersion(
   const vaultKey = await findVaultKey(record);
   const place = { commitment: statement.commitment, headerPrefix };
   const dataKey = await unwrapDataKey(platform, record, vaultKey, wrapped, place);
-  if (!equalBytes(commitment, statement.commitment))
-    throw damaged("commitment", "the file's commitment is not that of the version statement");
   const { messageLength } = statement;
-  if (answer.fileSize !== null && answer.fileSize - payloadOffset !== messageLength)
-    throw damaged("length", "the file's length is not that of the version statement");
+  try {
+    if (!equalBytes(commitment, statement.commitment))
+      throw damaged("commitment", "the file's commitment is not that of the version statement");
+    if (answer.fileSize !== null && answer.fileSize - payloadOffset !== messageLength)
+      throw damaged("length", "the file's length is not that of the version statement");
+  } catch (error) {
+    dataKey.dispose();
+    throw error;
+  }
   return { statement, record, dataKey, messageLength, digest: isZero(statement.digest) ? null : statement.digest };
 }
 

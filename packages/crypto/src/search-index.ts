@@ -13,24 +13,26 @@ export interface SearchIndexPlace {
   readonly keyId: Uint8Array;
 }
 
-/** One message under the subkey `search-index`. */
-export function encryptSearchIndex(
+/** One message under the subkey `search-index`. Rejects with KeyDisposedError. */
+export async function encryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
   place: SearchIndexPlace,
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
-  return encryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), plaintext);
+  const context = contextOf(vaultKey, place);
+  return vaultKey.whileHeld(() => encryptMessage(platform, vaultKey.subkey("search-index"), context, plaintext));
 }
 
-/** Rejects with CryptoError `wrong_key` for another vault, key or format, `damaged`. */
-export function decryptSearchIndex(
+/** Rejects with CryptoError `wrong_key` for another vault, key or format, `damaged`; and with KeyDisposedError. */
+export async function decryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
   place: SearchIndexPlace,
   encrypted: Uint8Array,
 ): Promise<Uint8Array> {
-  return decryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), encrypted);
+  const context = contextOf(vaultKey, place);
+  return vaultKey.whileHeld(() => decryptMessage(platform, vaultKey.subkey("search-index"), context, encrypted));
 }
 
 /** "coffer/search-index/v1" ‖ 00 ‖ vault ‖ vault id ‖ keyId */

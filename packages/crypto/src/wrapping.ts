@@ -24,7 +24,7 @@ export async function makeEnvelope(
   return encodeEnvelope({ record, wrapped: await wrapDataKey(platform, record, vaultKey, request) });
 }
 
-/** 104 bytes. */
+/** 104 bytes. Holds both keys meanwhile. Throws KeyDisposedError. */
 export async function wrapDataKey(
   platform: CryptoPlatform,
   record: VaultKeyRecord,
@@ -32,10 +32,13 @@ export async function wrapDataKey(
   { dataKey, ...place }: EnvelopeRequest,
 ): Promise<Uint8Array> {
   requireKeyOf(record, vaultKey);
-  return encryptMessage(platform, vaultKey.subkey("wrap"), wrapContext(record, place), dataKey.reveal());
+  const context = wrapContext(record, place);
+  return vaultKey.whileHeld(() =>
+    dataKey.whileHeld(() => encryptMessage(platform, vaultKey.subkey("wrap"), context, dataKey.reveal())),
+  );
 }
 
-/** Throws CryptoError at step `wrap`: `wrong_key` for another place or key, `damaged`. */
+/** The caller disposes the result. Throws CryptoError at step `wrap`: `wrong_key` for another place or key, `damaged`; and KeyDisposedError. */
 export async function unwrapDataKey(
   platform: CryptoPlatform,
   record: VaultKeyRecord,
@@ -46,7 +49,14 @@ export async function unwrapDataKey(
   requireKeyOf(record, vaultKey);
   if (wrapped.length !== WRAPPED_KEY_BYTES) throw damaged("wrap", `a wrapped key has ${WRAPPED_KEY_BYTES} bytes`);
   const context = wrapContext(record, place);
-  return new DataKey(await decryptMessage(platform, vaultKey.subkey("wrap"), context, wrapped).catch(refuse));
+  return vaultKey.whileHeld(async () => {
+    const bytes = await decryptMessage(platform, vaultKey.subkey("wrap"), context, wrapped).catch(refuse);
+    try {
+      return new DataKey(bytes);
+    } finally {
+      bytes.fill(0);
+    }
+  });
 }
 
 function refuse(error: unknown): never {

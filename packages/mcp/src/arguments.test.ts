@@ -1,7 +1,7 @@
 import { untrusted } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
 import { prepareArguments } from "./arguments.ts";
-import { openFence } from "./fence.ts";
+import { openFence } from "./text-fence.ts";
 
 const schema = {
   type: "object",

@@ -1,5 +1,5 @@
 /** Makes arguments out of what hosts and models send for them, before a tool parses them. */
-import { stripMarks } from "./fence.ts";
+import { stripMarks } from "./text-fence.ts";
 import type { JsonObject } from "./schema.ts";
 
 /**

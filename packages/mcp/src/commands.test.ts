@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { COMMAND_NAMES, type CommandName } from "./command-names.ts";
 import { runCommand } from "./commands.ts";
-import { createRecord } from "./record.ts";
+import { createRecord } from "./call-record.ts";
 
 let home: string;
 

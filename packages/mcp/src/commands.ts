@@ -15,7 +15,7 @@ import {
 } from "@coffer/tasks/install";
 import { COMMAND_HELP, type CommandName } from "./command-names.ts";
 import { parseFlags, spreadFolders } from "./flags.ts";
-import { recordDirectory, verifyRecord } from "./record.ts";
+import { recordDirectory, verifyRecord } from "./call-record.ts";
 import { SERVER_VERSION } from "./server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ConfirmRequest } from "./call.ts";
 import type { ConfirmMode } from "./launch.ts";
-import type { Binding, Confirmations } from "./confirmations.ts";
+import type { Binding, Confirmations } from "./confirmation-tokens.ts";
 
 /** Ends a call of the 2026 era: its host asks the user and calls again with the answer. */
 export class AskUser extends Error {

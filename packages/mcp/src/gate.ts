@@ -5,7 +5,7 @@
 import type { Client } from "@coffer/sdk";
 import { TaskFailure } from "@coffer/tasks";
 import { gatedClient, type Destination } from "./gated-client.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./credential-state.ts";
 
 export interface GateParts {
   readonly client: Client;

@@ -11,5 +11,5 @@ export {
   type KeyLimits,
   type Keys,
   type KeysOptions,
-} from "./keys.ts";
+} from "./key-holders.ts";
 export type { HttpLaunch } from "./launch.ts";

@@ -2,9 +2,9 @@
 import { resolveSettings } from "@coffer/sdk/node";
 import { createClient } from "@coffer/sdk";
 import type { Redaction } from "@coffer/tasks";
-import { createKeys } from "./keys.ts";
+import { createKeys } from "./key-holders.ts";
 import type { HttpLaunch, Launch } from "./launch.ts";
-import { createRecord, recordDirectory } from "./record.ts";
+import { createRecord, recordDirectory } from "./call-record.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { serveHttp, type HttpShell } from "./http.ts";
 

@@ -1,9 +1,9 @@
 import type { Client } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import { serveHttp } from "./http.ts";
-import { createKeys } from "./keys.ts";
+import { createKeys } from "./key-holders.ts";
 import type { Launch } from "./launch.ts";
-import { NO_RECORD } from "./record.ts";
+import { NO_RECORD } from "./call-record.ts";
 import { createServer } from "./server.ts";
 
 const keyOf = (name: string): string => `coffer_${name.padStart(32, "0")}`;

@@ -17,9 +17,9 @@ import {
   type McpServer,
   type ServerNotifier,
 } from "@modelcontextprotocol/server";
-import { createConnections } from "./connections.ts";
-import { bearerIn, redacted, refusal, resourceMetadata, unauthorized } from "./http-answers.ts";
-import type { KeyHolder, Keys } from "./keys.ts";
+import { createConnections } from "./legacy-connections.ts";
+import { bearerIn, redacted, refusal, resourceMetadata, unauthorized } from "./http-responses.ts";
+import type { KeyHolder, Keys } from "./key-holders.ts";
 import type { HttpLaunch } from "./launch.ts";
 
 export interface HttpShell {

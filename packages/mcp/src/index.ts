@@ -8,5 +8,12 @@ export { TOOLS } from "./registry.ts";
 export { createServer, SERVER_NAME, SERVER_VERSION, type ServerParts } from "./server.ts";
 export type { Annotations, Tool } from "./tool.ts";
 export { chooseTools, listTools, type ToolEntry } from "./tool-list.ts";
-export { createMemory, type Memory } from "./memory.ts";
-export { createRecord, NO_RECORD, verifyRecord, type CallFacts, type CallRecord, type RecordReport } from "./record.ts";
+export { createMemory, type Memory } from "./credential-state.ts";
+export {
+  createRecord,
+  NO_RECORD,
+  verifyRecord,
+  type CallFacts,
+  type CallRecord,
+  type RecordReport,
+} from "./call-record.ts";

@@ -9,10 +9,10 @@ import {
   writeSecretFile,
 } from "@coffer/tasks";
 import { type CommandName, isCommand } from "./command-names.ts";
-import { createMemory } from "./memory.ts";
+import { createMemory } from "./credential-state.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
-import { createRecord, recordDirectory } from "./record.ts";
+import { createRecord, recordDirectory } from "./call-record.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
 import type { HttpLaunch, Launch } from "./launch.ts";
 

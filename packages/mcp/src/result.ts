@@ -3,7 +3,7 @@
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
 import { TaskFailure, Untrusted, untrusted } from "@coffer/tasks";
-import { openFence, type Fence } from "./fence.ts";
+import { openFence, type Fence } from "./text-fence.ts";
 
 /** A value in a result. Text from outside must be wrapped as {@link Untrusted}. */
 export type Fact = string | number | boolean | null | Untrusted | readonly Fact[] | { readonly [name: string]: Fact };

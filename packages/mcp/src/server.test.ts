@@ -2,8 +2,8 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createClient } from "@coffer/sdk";
 import { sessionOver } from "@coffer/tasks";
 import { expect, it } from "vitest";
-import { createMemory } from "./memory.ts";
-import { NO_RECORD } from "./record.ts";
+import { createMemory } from "./credential-state.ts";
+import { NO_RECORD } from "./call-record.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer } from "./server.ts";
 

@@ -25,12 +25,12 @@ import { INSTRUCTIONS } from "./instructions.ts";
 import { shapeFailure, shapeOutcome, type ShapedResult } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { chooseTools, type ToolEntry, withoutVault } from "./tool-list.ts";
-import { isId, membershipStep } from "./words.ts";
+import { isId, membershipStep } from "./fact-values.ts";
 import type { Launch } from "./launch.ts";
-import { callOf, type CallParts, type Noted } from "./making-calls.ts";
-import { addResources } from "./offers.ts";
+import { callOf, type CallParts, type Noted } from "./call-factory.ts";
+import { addResources } from "./resources.ts";
 import { addPrompts } from "./prompts.ts";
-import type { CallRecord } from "./record.ts";
+import type { CallRecord } from "./call-record.ts";
 import { clientRoots, withRoots } from "./roots.ts";
 import { SKILLS } from "./skill.ts";
 

@@ -65,9 +65,9 @@ export type { Signer } from "./signers/signer.ts";
 export type { StatementSigner } from "@coffer/crypto";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./http/clock.ts";
-export type { ByteRange } from "./transfer/content-facts.ts";
-export type { Download, DownloadRange } from "./transfer/download.ts";
-export type { DownloadOptions } from "./transfer/content-facts.ts";
+export type { ByteRange } from "./transfer/content-headers.ts";
+export type { Download, DownloadRange } from "./transfer/stored-download.ts";
+export type { DownloadOptions } from "./transfer/content-headers.ts";
 export { BudgetError } from "./http/budget-error.ts";
 export {
   AbortError,
@@ -217,7 +217,7 @@ export {
   type Transport,
 } from "./http/transports.ts";
 export type { ItemOutcome } from "./http/part-error.ts";
-export type { UploadOutcome, UploadResult } from "./transfer/target.ts";
+export type { UploadOutcome, UploadResult } from "./transfer/upload-codec.ts";
 export type {
   ManyProgress,
   Progress,
@@ -225,7 +225,7 @@ export type {
   UploadInput,
   UploadManyOptions,
   UploadOptions,
-} from "./transfer/input.ts";
+} from "./transfer/upload-options.ts";
 export type { AccessCheck } from "./shared-vaults/keys/check-access.ts";
 export type { LayerCheck } from "./shared-vaults/keys/layers.ts";
 export type { CreatedVault, NewSharedVault } from "./shared-vaults/create.ts";

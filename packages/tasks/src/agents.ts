@@ -1,7 +1,7 @@
 /** Agents of an account: their keys, the vaults that they are in, and those that an invite meant them for. */
 import type { ApiKey, Client, FormerReader, Invite } from "@coffer/sdk";
 import { TaskFailure } from "./failure.ts";
-import { dropInvite, findKeptInvites, type KeptInvite } from "./kept-invites.ts";
+import { dropInvite, findKeptInvites, type KeptInvite } from "./invite-store.ts";
 import type { Task } from "./task.ts";
 import { untrusted } from "./untrusted.ts";
 

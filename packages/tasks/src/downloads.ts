@@ -6,11 +6,11 @@ import type { FolderOptions, FolderResult } from "@coffer/sdk/node";
 import { stepFor, TaskFailure, toFailure } from "./failure.ts";
 import { findPlace, isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openDestination, openFolder, type Destination, type OpenFolder, type Replacing } from "./paths/local-files.ts";
-import { createWriteJudge } from "./paths/writable.ts";
-import { inLanes } from "./lanes.ts";
+import { createWriteJudge } from "./paths/write-judge.ts";
+import { inLanes } from "./concurrency.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { markOf, type Replaced } from "./replaced.ts";
+import { markOf, type Replaced } from "./overwrites.ts";
 import { failed, reporter, rowsOf, type Transferred } from "./uploads.ts";
 
 export interface DownloadPlan {

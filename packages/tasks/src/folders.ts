@@ -1,7 +1,7 @@
 /** Folders in a vault, by path. */
 import { MAX_FOLDER_DEPTH, newNameProblem } from "@coffer/contract";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { findFolder, requireNames, ROOT, segmentsOf, walkFolders, type Walked } from "./places.ts";
+import { findFolder, requireNames, ROOT, segmentsOf, walkFolders, type Walked } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;

@@ -37,13 +37,13 @@ export {
   keepInvite,
   type InviteWish,
   type KeptInvite,
-} from "./kept-invites.ts";
+} from "./invite-store.ts";
 export { readAudit, type AuditPart, type AuditWish } from "./audit.ts";
 export { joinByInvite, lettingIn, type Joined, type Joining } from "./join.ts";
-export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
+export { findInvite, findKey, findTrashedVault, findWebhook } from "./account-lookup.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
-export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-words.ts";
-export { FUTURE_FORMS, parseEnd, parseMoment, PAST_FORMS, ZONE_FORMS, type TimeZone } from "./moments.ts";
+export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-commands.ts";
+export { FUTURE_FORMS, parseEnd, parseMoment, PAST_FORMS, ZONE_FORMS, type TimeZone } from "./time-parser.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
   findPlace,
@@ -55,7 +55,7 @@ export {
   type ResolvedFolders,
 } from "./paths/allowed-folders.ts";
 export { DOWNLOADS_STEP, downloadsOf, makeDownloadsFolder } from "./paths/downloads-folder.ts";
-export { ownConfiguration, type DenyList } from "./paths/denied.ts";
+export { ownConfiguration, type DenyList } from "./paths/deny-list.ts";
 export {
   openDestination,
   openFolder,
@@ -77,12 +77,12 @@ export {
   writableVault,
   type Item,
   type Walked,
-} from "./places.ts";
+} from "./item-lookup.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { adoptServedNetwork, type NetworkAdoption, type NetworkAsking, type NetworkProof } from "./served-network.ts";
-export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
+export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./service-link.ts";
 export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
-export { inLanes } from "./lanes.ts";
+export { inLanes } from "./concurrency.ts";
 export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
 export {
@@ -94,7 +94,7 @@ export {
   type DownloadPlan,
   type Fetched,
 } from "./downloads.ts";
-export { onlyThese, type Replaced } from "./replaced.ts";
+export { onlyThese, type Replaced } from "./overwrites.ts";
 export { ensureFolder } from "./folders.ts";
 export {
   deleteItems,

@@ -3,8 +3,8 @@ import { newNameProblem } from "@coffer/contract";
 import type { ConditionedItem, File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
-import { inLanes } from "./lanes.ts";
-import { findItem, requireNames, wholeId, type Item } from "./places.ts";
+import { inLanes } from "./concurrency.ts";
+import { findItem, requireNames, wholeId, type Item } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 
 /** What became of one thing that the caller named. */

@@ -5,7 +5,7 @@ import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
 import { findPlace, isAllowed, notFound, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
-import { findFolder } from "./places.ts";
+import { findFolder } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 import { untrusted } from "./untrusted.ts";
 import { foresee, reporter, type Transferred } from "./uploads.ts";

@@ -2,7 +2,7 @@
 import { readSync } from "node:fs";
 import type { Client, File, UploadInput } from "@coffer/sdk";
 import { type TaskFailure, toFailure } from "./failure.ts";
-import { ROOT } from "./places.ts";
+import { ROOT } from "./item-lookup.ts";
 import type { AllowedFolders } from "./paths/allowed-folders.ts";
 import { openSource } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";

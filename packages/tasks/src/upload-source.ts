@@ -7,7 +7,7 @@ import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
 import { ensureFolder } from "./folders.ts";
-import { segmentsOf } from "./places.ts";
+import { segmentsOf } from "./item-lookup.ts";
 
 export interface UploadWish {
   readonly vaultId: string;

@@ -6,7 +6,7 @@ import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder, lookForFolder } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "./concurrency.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
 import { nameIn, uploadSource, type Stored, type UploadFolder, type UploadWish } from "./upload-source.ts";

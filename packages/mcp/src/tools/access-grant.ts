@@ -6,8 +6,8 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment } from "../words.ts";
-import { vaultRef } from "./places.ts";
+import { moment } from "../fact-values.ts";
+import { vaultRef } from "./reference-input.ts";
 import { LOOKS_FORWARD } from "./times.ts";
 
 const amount = z.optional(z.int().check(z.gte(0)));

@@ -4,9 +4,9 @@ import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token, word } from "../words.ts";
+import { minute, token, word } from "../fact-values.ts";
 import { pageInput, readCursor } from "./page-input.ts";
-import { namedVault, vaultRef } from "./places.ts";
+import { namedVault, vaultRef } from "./reference-input.ts";
 
 export const accessList = defineTool({
   name: "access_list",

@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment, token, word } from "../words.ts";
+import { moment, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
 import { LOOKS_BACK } from "./times.ts";
 

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 /** More files than these, or a folder, need a person's agreement. */
 const FREELY = 10;

@@ -21,9 +21,9 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { byteCount } from "../words.ts";
-import { findOwnFile, findReadableFile, RECEIPT } from "./own-file.ts";
-import { folderRef, itemRef, localPath, namedVault, vaultRef } from "./places.ts";
+import { byteCount } from "../fact-values.ts";
+import { findOwnFile, findReadableFile, RECEIPT } from "./file-facts.ts";
+import { folderRef, itemRef, localPath, namedVault, vaultRef } from "./reference-input.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
 const MOST_FILES = 100;

@@ -6,9 +6,9 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, word } from "../words.ts";
-import { closedStep, fileFacts, FILE_OUTPUT, whyClosed } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { minute, word } from "../fact-values.ts";
+import { closedStep, fileFacts, FILE_OUTPUT, whyClosed } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_FILES = 20;
 /** Versions of one file that an answer shows. */

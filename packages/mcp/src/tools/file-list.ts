@@ -6,10 +6,10 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token } from "../words.ts";
-import { closedStep, whyClosed } from "./own-file.ts";
+import { minute, token } from "../fact-values.ts";
+import { closedStep, whyClosed } from "./file-facts.ts";
 import { pageInput } from "./page-input.ts";
-import { folderRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_DEPTH = 5;
 

@@ -3,7 +3,7 @@ import { findItem, findItems, moveItems, ROOT, renameItem, segmentsOf, TaskFailu
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { folderRef, itemRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_ITEMS = 500;
 

@@ -5,8 +5,8 @@ import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { closedStep, whyClosed } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { closedStep, whyClosed } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const DEFAULT_CHARS = 8_000;
 /** Below what one answer may have, because some characters are shown as several. */

@@ -3,8 +3,8 @@ import { findFile, findItem, findItems, findVersion, restoreItems, TaskFailure }
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { fileFacts, FILE_OUTPUT } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { fileFacts, FILE_OUTPUT } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_ITEMS = 500;
 

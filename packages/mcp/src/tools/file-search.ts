@@ -5,9 +5,9 @@ import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { FLAG, TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token } from "../words.ts";
+import { minute, token } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { folderRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, namedVault, vaultRef } from "./reference-input.ts";
 import { LOOKS_BACK } from "./times.ts";
 
 /** Time for building the local index of names. The next call goes on. */

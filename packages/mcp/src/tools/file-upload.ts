@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { RECEIPT } from "./own-file.ts";
-import { folderRef, localPath, vaultRef } from "./places.ts";
+import { RECEIPT } from "./file-facts.ts";
+import { folderRef, localPath, vaultRef } from "./reference-input.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
 /** Paths of one call. A folder is one path, however much is in it. */

@@ -5,8 +5,8 @@ import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { findReadableFile } from "./own-file.ts";
-import { itemRef, localPath, namedVault, vaultRef } from "./places.ts";
+import { findReadableFile } from "./file-facts.ts";
+import { itemRef, localPath, namedVault, vaultRef } from "./reference-input.ts";
 
 export const fileVerify = defineTool({
   name: "file_verify",

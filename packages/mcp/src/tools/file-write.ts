@@ -3,8 +3,8 @@ import { storeText, TaskFailure, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { receiptOf } from "./file-upload.ts";
-import { RECEIPT } from "./own-file.ts";
-import { folderRef, vaultRef } from "./places.ts";
+import { RECEIPT } from "./file-facts.ts";
+import { folderRef, vaultRef } from "./reference-input.ts";
 
 const MOST_BYTES = 65_536;
 

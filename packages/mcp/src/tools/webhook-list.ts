@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token, word } from "../words.ts";
+import { minute, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
 import { shownUrl, webhookRef } from "./webhook-ref.ts";
 

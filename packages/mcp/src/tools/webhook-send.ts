@@ -3,7 +3,7 @@ import { findWebhook, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { word } from "../words.ts";
+import { word } from "../fact-values.ts";
 import { webhookRef } from "./webhook-ref.ts";
 
 export const webhookSend = defineTool({

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment } from "../words.ts";
+import { moment } from "../fact-values.ts";
 import { webhookRef } from "./webhook-ref.ts";
 
 type Event = (typeof EVENT_KINDS)[number] | "*";

@@ -7,9 +7,9 @@ import type { Clock } from "./clock.ts";
 // waits.
 import "./error-sentences.ts";
 import "./byte-body.ts";
-import "../transfer/download.ts";
+import "../transfer/stored-download.ts";
 import "./guarded-stream.ts";
-import "../transfer/upload.ts";
+import "../transfer/sender.ts";
 import type { ClientOptions } from "../connection/open-connection.ts";
 
 /** Turns of the event loop after which nothing more is on its way. */

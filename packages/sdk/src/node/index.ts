@@ -72,3 +72,9 @@ export { openSharedVaults } from "./shared-vaults.ts";
 export { nodeTransport, type NodeTransportOptions } from "./transport.ts";
 export { fileUploadJournals, uploadDirectory } from "./store/upload-journals.ts";
 export { uploadFile, type UploadFileOptions } from "./files/upload-file.ts";
+export {
+  uploadFiles,
+  type LocalUpload,
+  type LocalUploadOutcome,
+  type UploadFilesOptions,
+} from "./files/upload-files.ts";

@@ -1,7 +1,7 @@
 /** The names, places and contents that a file or folder had, and which of them the actor made. */
 import { iterate } from "../http/byte-body.ts";
 import { createHasher, toHex } from "../transfer/digest.ts";
-import { openFileDownload } from "../transfer/open-file.ts";
+import { openFileDownload } from "../transfer/download.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
 import { fileResource } from "../storage/files.ts";

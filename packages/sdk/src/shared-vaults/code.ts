@@ -1,7 +1,7 @@
 /** The code of shared vaults. The rest of the SDK loads it as one, because it needs `@coffer/chain`. */
-export * from "./content/download.ts";
+export * from "./content/encrypted-download.ts";
 export * from "./content/past-versions.ts";
-export * from "./content/upload.ts";
+export * from "./content/encrypted-codec.ts";
 export * from "./deletion-proof.ts";
 export * from "./export/export.ts";
 export * from "./export/open-export.ts";

@@ -6,7 +6,6 @@
 import { SIGNED_TAG_TITLE, signedTag, type SharedEntry } from "@coffer/contract";
 import { parseEntryStatement, statementHash } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../transfer/digest.ts";
-import { SdkError } from "../http/errors.ts";
 import { preconditionFailed } from "./service-view.ts";
 
 /** The statements of an item as the service shows them; a folder has no version. */
@@ -85,23 +84,4 @@ export async function isStored(sent: Linked, newestFirst: AsyncIterable<Linked>)
     newer = { hash, previous };
   }
   return null;
-}
-
-/**
- * A change of which an earlier attempt may have been done, because its answer was lost. `look` answers the result if it was stored,
- * and false if it was not. null: the service does not show that, and nothing is done again.
- */
-export async function unlessStored<Value>(
-  change: Promise<Value>,
-  look: () => Promise<Value | false | null>,
-): Promise<Value> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof SdkError) || !error.perhapsDone) throw error;
-    const found = await look().catch(() => null);
-    if (found === null) throw error;
-    if (found === false) throw Object.assign(error, { perhapsDone: false });
-    return found;
-  }
 }

@@ -7,9 +7,9 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TaskFailure, type FailureDetails } from "../failure.ts";
-import { looksLike, unseenIn } from "../near-names.ts";
+import { looksLike, unseenIn } from "../look-alikes.ts";
 import { untrusted } from "../untrusted.ts";
-import { isDenied, ownConfiguration, type DenyList } from "./denied.ts";
+import { isDenied, ownConfiguration, type DenyList } from "./deny-list.ts";
 
 export interface AllowedFolders {
   /** Real paths. Empty: no path is allowed. */

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { holdsKnownKey, SCANNED_BYTES } from "../secret-shapes.ts";
 import { findPlace, isAllowed, notFound, type AllowedFolders } from "./allowed-folders.ts";
-import { createWriteJudge } from "./writable.ts";
+import { createWriteJudge } from "./write-judge.ts";
 
 /** A local file that stays open until disposed. */
 export interface SourceFile extends AsyncDisposable {

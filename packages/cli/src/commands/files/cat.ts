@@ -2,9 +2,9 @@ import { untrustedText } from "@coffer/tasks";
 import { argument, command, text, toggle } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
 import { written } from "../../result.ts";
-import { findVersionOf } from "./versions/version-of.ts";
-import { fileAt, VAULT } from "./places.ts";
-import { RANGE } from "./range.ts";
+import { findVersionOf } from "./versions/find-version.ts";
+import { fileAt, VAULT } from "./vault-paths.ts";
+import { RANGE } from "./range-flag.ts";
 
 export default command({
   brief: "Write the content of a file to standard output",

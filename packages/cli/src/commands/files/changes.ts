@@ -3,15 +3,15 @@ import { findActor, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfFollowing } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
 import { flagWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "List changes since a moment, with their actors",
@@ -121,7 +121,7 @@ async function followAll(
         { signal },
       );
       for (const change of page.changes.slice(0, left)) await print(change);
-      if (left === 0) return written(EXIT.done);
+      if (left === 0) return written();
       isMore = page.changes.length > 0 && page.nextCursor !== null;
       cursor = page.nextCursor ?? cursor;
     }
@@ -130,7 +130,7 @@ async function followAll(
   const place = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
   for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) {
     await print(change);
-    if (left === 0) return written(EXIT.done);
+    if (left === 0) return written();
   }
-  return written(world.interrupted.aborted ? EXIT.interrupted : EXIT.done);
+  return written(exitOfFollowing(world.interrupted));
 }

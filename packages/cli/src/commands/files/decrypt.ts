@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { foldersOfPerson, openFolder, untrusted } from "@coffer/tasks";
 import type { SavedExport } from "@coffer/sdk/node";
 import { argument, command, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -106,6 +106,6 @@ function reportOf(
         ? "Nobody has signed that the export is whole"
         : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,
     ],
-    { exit: failed.length > 0 ? EXIT.someFailed : EXIT.done },
+    { exit: exitOfActs(failed.length) },
   );
 }

@@ -5,9 +5,9 @@ import { done } from "../../result.ts";
 import { argumentWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
-import { VAULT, whatIsAt } from "./places.ts";
-import { RANGE } from "./range.ts";
-import { transferReport, withProgress } from "./transfers.ts";
+import { VAULT, whatIsAt } from "./vault-paths.ts";
+import { RANGE } from "./range-flag.ts";
+import { transferReport, withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Download a file, a folder or a whole vault",

@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { findVault, untrusted } from "@coffer/tasks";
 import { argument, command, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -24,7 +23,7 @@ export default command({
       throw new CommandFailure("public_vault", {
         message: "The vault is public: its files are not encrypted",
         nextStep: `coffer download ${vault.id}: FOLDER`,
-        exit: EXIT.usage,
+        isUsage: true,
       });
     const { paths } = localPaths(context.world, [dest]);
     const there = await stat(paths[0] ?? dest).catch(() => null);

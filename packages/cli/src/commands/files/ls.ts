@@ -3,8 +3,8 @@ import type { Client, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, optionalArgument, toggle } from "../../declarations.ts";
 import { listing, type Listing } from "../../result.ts";
-import { fileRow, folderRow, itemColumns, noteClosed, type Row } from "./items.ts";
-import { VAULT, whatIsAt } from "./places.ts";
+import { fileRow, folderRow, itemColumns, noteClosed, type Row } from "./item-rows.ts";
+import { VAULT, whatIsAt } from "./vault-paths.ts";
 
 /** Rows that one request brings. */
 const PAGE = 1_000;

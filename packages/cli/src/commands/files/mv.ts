@@ -11,8 +11,8 @@ import {
 } from "@coffer/tasks";
 import { argument, command } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
-import { actReport, findNamed } from "./acts.ts";
-import { isTop, placeOf, VAULT, type Place } from "./places.ts";
+import { actReport, findNamed } from "./act-report.ts";
+import { isTop, placeOf, VAULT, type Place } from "./vault-paths.ts";
 
 export default command({
   brief: "Move or rename files and folders in a vault",

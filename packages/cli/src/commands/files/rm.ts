@@ -3,8 +3,8 @@ import type { File } from "@coffer/sdk";
 import { argument, command, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { sizeText } from "../../terminal/visible.ts";
-import { actReport, findNamed } from "./acts.ts";
-import { VAULT } from "./places.ts";
+import { actReport, findNamed } from "./act-report.ts";
+import { VAULT } from "./vault-paths.ts";
 
 export default command({
   brief: "Move files and folders to the trash, or delete them for good",

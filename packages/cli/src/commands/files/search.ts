@@ -2,12 +2,12 @@ import { findAuthor, untrusted } from "@coffer/tasks";
 import type { FoundFile } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { argument, command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfSearch } from "../../exit-codes.ts";
 import { listing } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { folderAt, VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { folderAt, VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "Find files by words of their names, type, date and author",
@@ -49,7 +49,7 @@ export default command({
         ...(rest.unreadable === 0 ? [] : [`${String(rest.unreadable)} files whose names do not verify were left out`]),
         ...(rest.nextCursor === null ? [] : ["There are more: pass a higher --limit"]),
       ],
-      exit: rest.complete ? EXIT.done : EXIT.someFailed,
+      exit: exitOfSearch(rest.complete),
     });
   },
 });

@@ -4,8 +4,8 @@ import { argument, command } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Shown } from "../../result.ts";
 import { sizeText, timeText } from "../../terminal/visible.ts";
-import { fileRow, folderRow, noteClosed } from "./items.ts";
-import { VAULT, whatIsAt } from "./places.ts";
+import { fileRow, folderRow, noteClosed } from "./item-rows.ts";
+import { VAULT, whatIsAt } from "./vault-paths.ts";
 
 export default command({
   brief: "Show the facts of a file or a folder",

@@ -2,15 +2,15 @@ import { restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from 
 import type { FolderResult, RestoreRemovedResult } from "@coffer/sdk/node";
 import type { Context } from "../../context.ts";
 import { argument, command, count, optionalArgument, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { localPaths } from "./local-paths.ts";
-import { isTop, orListOf, vaultIdOf } from "./places.ts";
-import { splitPlace } from "../../split-place.ts";
-import { withProgress } from "./transfers.ts";
+import { isTop, orListOf, vaultIdOf } from "./vault-paths.ts";
+import { splitPlace } from "../../vault-path.ts";
+import { withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
@@ -89,7 +89,7 @@ function restoredReport({ dryRun, failed, files, folders }: RestoreRemovedResult
     `${dryRun ? "Plan: " : ""}restored ${String(counts.restored)}, left ${String(counts.exists)}, failed ${String(counts.failed)}`,
   ];
   return done({ dryRun, ...counts, files, folders, failures: failed }, lines, {
-    exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+    exit: exitOfActs(failed.length),
   });
 }
 
@@ -125,7 +125,7 @@ function reportOf(
     { direction, dryRun, ...counts, bytes, plan, files, folders, skippedItems: skipped, failures: failed },
     lines,
     {
-      exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+      exit: exitOfActs(failed.length),
     },
   );
 }

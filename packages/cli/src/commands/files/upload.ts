@@ -14,12 +14,12 @@ import { CommandFailure, usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { flagWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
-import { plain } from "./items.ts";
+import { plain } from "./item-rows.ts";
 import { localPaths } from "./local-paths.ts";
-import { vaultIdOf } from "./places.ts";
-import { splitPlace } from "../../split-place.ts";
+import { vaultIdOf } from "./vault-paths.ts";
+import { splitPlace } from "../../vault-path.ts";
 import { statSync } from "node:fs";
-import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
+import { transferReport, withProgress, type TransferWords } from "./transfer-report.ts";
 
 export default command({
   brief: "Upload files and folders",

@@ -1,10 +1,10 @@
 import { digestLocal, openSource, verifyFile, type Verified } from "@coffer/tasks";
 import { argument, command, optionalArgument } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfVerdict } from "../../exit-codes.ts";
 import { done, type Document } from "../../result.ts";
 import { localPaths } from "./local-paths.ts";
-import { fileAt, VAULT } from "./places.ts";
-import { withProgress } from "./transfers.ts";
+import { fileAt, VAULT } from "./vault-paths.ts";
+import { withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Check that a stored file is intact, and equal to a local one",
@@ -42,6 +42,6 @@ function reportOf(fileId: string, bytes: number, { equal, intact, local, sha256,
   return done(
     { fileId, intact, equal, bytes, sha256, stored: { bytes: stored.bytes, sha256: stored.sha256 }, local },
     [sentence, ...(sha256 === null ? [] : [`sha256  ${sha256}`])],
-    { exit: intact && equal !== false ? EXIT.done : EXIT.failed },
+    { exit: exitOfVerdict(intact && equal !== false) },
   );
 }

@@ -6,7 +6,7 @@ import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { comparer, digestIn, findNetwork, NETWORK_FLAGS } from "../../service-network.ts";
-import { signInElsewhere } from "../../sign-in-elsewhere.ts";
+import { signInElsewhere } from "../../browser-sign-in.ts";
 import {
   networkFileAt,
   noteEnvironment,
@@ -17,8 +17,8 @@ import {
   saveSession,
   visitor,
   type ReachableProfile,
-} from "../../signing-in.ts";
-import { endText } from "../owner/words.ts";
+} from "../../profile-credentials.ts";
+import { endText } from "../owner/cell-text.ts";
 
 export default command({
   brief: "Sign in: by an invite, an API key, a password or another device",

@@ -3,7 +3,7 @@ import { saveProfile } from "@coffer/tasks";
 import { command, toggle } from "../../declarations.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
-import { profileOf, reachableProfile } from "../../signing-in.ts";
+import { profileOf, reachableProfile } from "../../profile-credentials.ts";
 
 export default command({
   brief: "Forget the sign-in of the profile",

@@ -15,7 +15,7 @@ import {
   saveSession,
   visitor,
   type ReachableProfile,
-} from "../../signing-in.ts";
+} from "../../profile-credentials.ts";
 
 export default command({
   brief: "Make an account, with a chain key of its own",

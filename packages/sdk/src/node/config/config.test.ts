@@ -87,7 +87,8 @@ describe("the configuration file", () => {
   it("takes over a lock whose process is gone", async () => {
     const directory = makeDirectory();
     const file = join(directory, "config.json");
-    await writeFile(`${file}.lock`, "4194399 of-a-process-that-ended");
+    await mkdir(`${file}.lock`);
+    await writeFile(join(`${file}.lock`, "4194399 of-a-process-that-ended"), "");
     await writeConfig({ profiles: { a: profile("a") } }, file);
     expect((await readConfig(file))?.profiles["a"]?.baseUrl).toBe("http://a.test");
   });

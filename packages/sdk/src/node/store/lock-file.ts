@@ -1,93 +1,151 @@
+/**
+ * A lock among processes: a directory with one file, which is named after its holder. A lock appears whole, because a
+ * prepared directory is renamed to it, and a directory with a file in it is never replaced (rename(2), ENOTEMPTY). A
+ * stale lock is taken over by deleting the file of that very holder: whoever is late finds no such file, and deletes
+ * nobody else's. So two processes never hold one lock. docs/why/client-store.md says why no library does this.
+ */
 import { randomUUID } from "node:crypto";
-import { link, open, readFile, rename, rm, utimes } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, rmdir, unlink, utimes, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { lockedError } from "../../http/errors.ts";
 import { fileErrorCode } from "./durable-file.ts";
 import { isInUse, processMark } from "./process-mark.ts";
 
-const POLL_MS = 25;
-/** This machine cannot look up a holder on another machine or container: its lock counts while the holder keeps it fresh. */
+const FIRST_POLL_MS = 1;
+const LONGEST_POLL_MS = 25;
+/** This machine cannot look up a holder on another machine or in another container: its lock counts while the holder keeps it fresh. */
 const FOREIGN_MS = 10 * 60_000;
 const REFRESH_MS = 60_000;
 
 /** A held lock; dispose it to let the next one in. */
 export class LockFile {
   readonly #path: string;
-  readonly #token: string;
+  readonly #holderFile: string;
+  readonly #endTurn: () => void;
   readonly #refresh: NodeJS.Timeout;
 
-  constructor(path: string, token: string) {
+  constructor(path: string, holder: string, endTurn: () => void) {
     this.#path = path;
-    this.#token = token;
-    this.#refresh = setInterval(() => void touch(path), REFRESH_MS).unref();
+    this.#holderFile = join(path, holder);
+    this.#endTurn = endTurn;
+    this.#refresh = setInterval(() => void touch(this.#holderFile), REFRESH_MS).unref();
+  }
+
+  /**
+   * For a holder that was stopped for minutes, such as a suspended machine with a shared directory: ask before each write.
+   * @throws SdkError `locked` if another machine has taken the lock over meanwhile.
+   */
+  requireHeld(): void {
+    if (!existsSync(this.#holderFile)) throw lockedError(`Another process has taken over the lock ${this.#path}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#refresh);
-    if ((await readLock(this.#path)) === this.#token) await rm(this.#path, { force: true });
+    try {
+      await removeHolder(this.#path, this.#holderFile);
+    } finally {
+      this.#endTurn();
+    }
   }
 }
 
 /**
- * Takes the lock at `path`, among the processes of this machine. Waits up to `waitMs`, then answers null. Takes over a
- * lock whose process is gone, also when another process, or this one, has got its id since.
+ * Acquires the lock at `path`. Waits up to `waitMs`, then returns null. Takes over a lock whose process is gone, also when
+ * another process, or this one, has got its id since.
  */
 export async function acquireLock(path: string, waitMs: number): Promise<LockFile | null> {
-  const token = `${processMark()} ${randomUUID()}`;
   const deadline = performance.now() + waitMs;
-  for (;;) {
-    if (await createLock(path, token)) return new LockFile(path, token);
-    const holder = await readLock(path);
-    if (holder !== null && !(await isInUse(holder.split(" ", 1)[0] ?? "", path, FOREIGN_MS)))
-      await removeStale(path, holder);
-    else if (performance.now() >= deadline) return null;
-    else await sleep(POLL_MS);
-  }
-}
-
-/** The lock appears with its content at once: a name that is linked, never a file that is still empty. */
-async function createLock(path: string, token: string): Promise<boolean> {
-  const draft = `${path}.${randomUUID()}`;
+  const endTurn = await takeTurn(resolve(path), deadline);
+  if (endTurn === null) return null;
   try {
-    const file = await open(draft, "wx", 0o600);
-    try {
-      await file.writeFile(token);
-    } finally {
-      await file.close();
-    }
-    await link(draft, path);
-    return true;
+    const holder = `${processMark()}.${randomUUID()}`;
+    if (await enter(path, holder, deadline)) return new LockFile(path, holder, endTurn);
   } catch (error) {
-    if (fileErrorCode(error) === "EEXIST") return false;
+    endTurn();
     throw error;
-  } finally {
-    await rm(draft, { force: true });
+  }
+  endTurn();
+  return null;
+}
+
+/** Turns of this process, by path: those that wait for each other here need not poll the disk. */
+const turns = new Map<string, Promise<void>>();
+
+async function takeTurn(path: string, deadline: number): Promise<(() => void) | null> {
+  for (let turn = turns.get(path); turn !== undefined; turn = turns.get(path)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return null;
+    const timer = new AbortController();
+    await Promise.race([turn, sleep(left, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
+  }
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  turns.set(path, promise);
+  return () => {
+    turns.delete(path);
+    end();
+  };
+}
+
+/** False: the deadline came first. */
+async function enter(path: string, holder: string, deadline: number): Promise<boolean> {
+  let pause = FIRST_POLL_MS;
+  for (;;) {
+    const other = await readHolder(path);
+    if (other === null) {
+      if (await placeHolder(path, holder)) return true;
+    } else if (!(await isInUse(other.split(".", 1)[0] ?? "", join(path, other), FOREIGN_MS))) {
+      await removeHolder(path, join(path, other));
+    } else {
+      if (performance.now() >= deadline) return false;
+      // Several processes that wait do not ask in step.
+      await sleep(pause * (0.5 + Math.random()));
+      pause = Math.min(2 * pause, LONGEST_POLL_MS);
+    }
   }
 }
 
-async function readLock(path: string): Promise<string | null> {
+/** The name of the holder's file; null: nobody holds the lock. */
+async function readHolder(path: string): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return (await readdir(path))[0] ?? null;
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Moves the stale lock aside; when another process was faster and its fresh lock was moved, puts that one back. */
-async function removeStale(path: string, stale: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
+/** False: somebody else was faster. */
+async function placeHolder(path: string, holder: string): Promise<boolean> {
+  const draft = `${path}.${randomUUID()}`;
+  await mkdir(draft, { mode: 0o700 });
   try {
-    await rename(path, aside);
-    if ((await readLock(aside)) !== stale) await link(aside, path);
+    await writeFile(join(draft, holder), "", { flag: "wx", mode: 0o600 });
+    await rename(draft, path);
+    return true;
   } catch (error) {
+    await rm(draft, { recursive: true, force: true });
     const code = fileErrorCode(error);
-    if (code !== "ENOENT" && code !== "EEXIST") throw error;
-  } finally {
-    await rm(aside, { force: true });
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    // Windows replaces no directory, and names that so.
+    if (process.platform === "win32" && (code === "EPERM" || code === "EACCES") && existsSync(path)) return false;
+    throw error;
   }
 }
 
-/** The holder notices a lost lock when it gives the lock back. */
+/** The empty directory goes too, unless somebody has entered meanwhile. */
+async function removeHolder(path: string, holderFile: string): Promise<void> {
+  try {
+    await unlink(holderFile);
+    await rmdir(path);
+  } catch (error) {
+    const code = fileErrorCode(error);
+    if (code !== "ENOENT" && code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  }
+}
+
 async function touch(path: string): Promise<void> {
   await utimes(path, new Date(), new Date()).catch(() => undefined);
 }

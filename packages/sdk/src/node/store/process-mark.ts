@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { fileErrorCode } from "./durable-file.ts";
@@ -15,7 +15,25 @@ const UNKNOWN_START = "0".repeat(12);
 
 /** The mark of a process of this machine, by default this one. */
 export function processMark(pid: number = process.pid): string {
-  return `${String(pid)}-${startOf(pid) ?? UNKNOWN_START}-${tagOf(hostname())}`;
+  return `${String(pid)}-${startOf(pid) ?? UNKNOWN_START}-${hostTag()}`;
+}
+
+let host: string | null = null;
+
+/**
+ * The processes that this one can look up. Containers may share a host name and see each other's ids as nobody's, so the
+ * namespace of process ids counts as well (pid_namespaces(7)), and the machine's own id (machine-id(5)) where names are
+ * not unique. All three are the same after a restart of the machine.
+ */
+function hostTag(): string {
+  host ??= tagOf(
+    [
+      hostname(),
+      readOr("", () => readFileSync("/etc/machine-id", "utf8")),
+      readOr("", () => readlinkSync("/proc/self/ns/pid")),
+    ].join("\n"),
+  );
+  return host;
 }
 
 /**
@@ -24,9 +42,9 @@ export function processMark(pid: number = process.pid): string {
  * nobody.
  */
 export async function isInUse(mark: string, path: string, foreignMs: number): Promise<boolean> {
-  const [, pid, start, host] = MARK_PATTERN.exec(mark) ?? [];
+  const [, pid, start, markedHost] = MARK_PATTERN.exec(mark) ?? [];
   if (pid === undefined) return false;
-  if (host !== tagOf(hostname())) return isFresh(path, foreignMs);
+  if (markedHost !== hostTag()) return isFresh(path, foreignMs);
   if (!isRunning(Number(pid))) return false;
   const now = startOf(Number(pid)) ?? UNKNOWN_START;
   return now === start || now === UNKNOWN_START || start === UNKNOWN_START;
@@ -57,10 +75,14 @@ function isRunning(pid: number): boolean {
 
 /** Null if the system does not show it. */
 function startOf(pid: number): string | null {
+  return readOr(null, () => tagOf(process.platform === "linux" ? startFromProc(pid) : startFromPs(pid)));
+}
+
+function readOr<Other>(other: Other, read: () => string): string | Other {
   try {
-    return tagOf(process.platform === "linux" ? startFromProc(pid) : startFromPs(pid));
+    return read();
   } catch {
-    return null;
+    return other;
   }
 }
 

@@ -1,8 +1,8 @@
 /** Versions of a file in a shared vault: listed, opened and restored as members signed them, whatever the service says of them. */
 import { filesGroup, versionsGroup, type File, type FileVersion } from "@coffer/contract";
 import { callOn } from "../../http/call.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
-import { openDownload, type Download } from "../../transfer/download.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
+import { openDownload, type Download } from "../../transfer/stored-download.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { CallOptions, Connection, UpdateOptions } from "../../connection/options.ts";
@@ -19,8 +19,8 @@ import { isPadded } from "../rotation/rotate-content.ts";
 import { versionSource } from "../rotation/version-source.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
-import { openShared } from "./download.ts";
-import { uploadShared } from "./upload.ts";
+import { openShared } from "./encrypted-download.ts";
+import { uploadEncrypted } from "./encrypted-codec.ts";
 import { fileAt, pastOf, VersionChain } from "./version-chain.ts";
 
 type Page = Awaited<ReturnType<typeof readPage>>;
@@ -102,7 +102,7 @@ export async function restorePast(
     ifMatch,
     restores: shown.versionId,
   } as const;
-  return (await uploadShared(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
+  return (await uploadEncrypted(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
 }
 
 interface Work {

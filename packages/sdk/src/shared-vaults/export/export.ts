@@ -23,7 +23,7 @@ import * as z from "zod/mini";
 import { iterate } from "../../http/byte-body.ts";
 import { callOn } from "../../http/call.ts";
 import { digestOf, fromBase64, toHex } from "../../transfer/digest.ts";
-import { openDownload } from "../../transfer/download.ts";
+import { openDownload } from "../../transfer/stored-download.ts";
 import { ApiError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { File } from "../../storage/file.ts";

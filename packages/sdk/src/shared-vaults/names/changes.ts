@@ -4,15 +4,18 @@ import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../http/call.ts";
 import { chosenName } from "../../http/chosen-name.ts";
 import { ApiError, SdkError } from "../../http/errors.ts";
+import { CHANGE_ATTEMPTS } from "../../http/retry.ts";
+import { unlessStored } from "../../http/repeated-change.ts";
 import { FOLDERS, type Item, type ItemChange, type Items, ifMatchHeader } from "../../storage/items.ts";
 import type { Connection, CallOptions, UpdateOptions } from "../../connection/options.ts";
-import { Condition, unlessStored } from "../condition.ts";
+import { Condition } from "../condition.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { isEntryStored } from "./past-entries.ts";
 import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
-import { stageFolder, type Staged } from "./staging.ts";
+import { refreshFor } from "./refresh.ts";
+import type { Staged } from "./staging.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
@@ -218,8 +221,6 @@ async function withEntry<Kind extends Item>(
   return inVaultTerms(() => asOften(connection, vault, { folderId: () => folderId, noteStaged }, attempt));
 }
 
-const ATTEMPTS = 5;
-
 /** Tries again with a new entry after the vault's generation moved, or the folder's names were under another key. */
 async function asOften<Result>(
   connection: Connection,
@@ -232,15 +233,10 @@ async function asOften<Result>(
       return await work();
     } catch (error) {
       // If it was perhaps done, nothing is done again.
-      if (attempt >= ATTEMPTS || !(error instanceof SdkError) || error.perhapsDone) throw error;
-      if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
-      else if (error.code === "names_outdated") {
-        const staged = await stageFolder(connection, vault, folderId());
-        noteStaged?.(staged);
-      }
-      // Somebody else's change or vault key came first: read both again.
-      else if (error.code === "statement_invalid") vault.forgetWritingKey();
-      else throw error;
+      if (attempt >= CHANGE_ATTEMPTS || !(error instanceof SdkError) || error.perhapsDone) throw error;
+      const staged = await refreshFor(error.code, connection, vault, folderId());
+      if (staged === null) throw error;
+      noteStaged?.(staged);
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Moves and restores of many items, some of them in shared vaults: each of those needs an entry of its own. */
 import type { SharedEntry } from "@coffer/contract";
 import { ApiError, SdkError } from "../../http/errors.ts";
+import { CHANGE_ATTEMPTS } from "../../http/retry.ts";
 import type { CallOptions, ConditionedItem, Connection, PlaceOptions } from "../../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items } from "../../storage/items.ts";
 import type { ItemOutcome } from "../../http/part-error.ts";
@@ -11,12 +12,11 @@ import { restoreItem } from "./changes.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { findVaultOf, liesIn } from "./places.ts";
 import { isEntryStored } from "./past-entries.ts";
-import { stageFolder, type Staged } from "./staging.ts";
+import { refreshFor } from "./refresh.ts";
+import type { Staged } from "./staging.ts";
 
 /** Items that are read and signed at the same time. */
 const LANES = 16;
-
-const ATTEMPTS = 5;
 
 interface SignedMove {
   readonly vault: OpenVault;
@@ -56,9 +56,11 @@ export async function moveSigned(
         // A request whose answer was lost is repeated, and its repeat is refused where somebody has been there since.
         const isDone = await signing.isStored(move);
         if (isDone === true) outcomes.set(id, null);
-        if (isDone !== false || attempt >= ATTEMPTS) continue;
+        if (isDone !== false || attempt >= CHANGE_ATTEMPTS) continue;
         const renewal = `${move.vault.id} ${error.code}`;
-        const renewed = renewals.get(renewal) ?? (await orError(renew(connection, move.vault, error.code, folderId)));
+        const renewed =
+          renewals.get(renewal) ?? (await orError(refreshFor(error.code, connection, move.vault, folderId)));
+        if (renewed === null) continue;
         renewals.set(renewal, renewed);
         if (renewed instanceof SdkError) outcomes.set(id, renewed);
         else {
@@ -73,16 +75,6 @@ export async function moveSigned(
 
 function isOutdated({ code }: SdkError): boolean {
   return code === "generation_moved" || code === "names_outdated" || code === "statement_invalid";
-}
-
-const NOTHING: Staged = new Map();
-
-async function renew(connection: Connection, vault: OpenVault, code: string, folderId: string | null): Promise<Staged> {
-  if (code === "generation_moved") await vault.view({ maxAge: 0 });
-  else if (code === "names_outdated") return stageFolder(connection, vault, folderId);
-  // Somebody else's change or vault key came first: read both again.
-  else vault.forgetWritingKey();
-  return NOTHING;
 }
 
 /** The move of one item, over all attempts to sign it. */

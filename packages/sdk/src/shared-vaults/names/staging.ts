@@ -10,9 +10,7 @@ import { comparePlaces, type VaultView } from "@coffer/crypto";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../http/errors.ts";
-
-/** How often it reads the folder while others write into it. */
-const ROUNDS = 5;
+import { CHANGE_ATTEMPTS } from "../../http/retry.ts";
 
 /** Entries that this client has signed, by the id of their item. */
 export type Staged = ReadonlyMap<string, SharedEntry>;
@@ -23,7 +21,7 @@ export type Staged = ReadonlyMap<string, SharedEntry>;
  * unless another one's came first.
  */
 export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<Staged> {
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < CHANGE_ATTEMPTS; round += 1) {
     const view = await vault.view({ maxAge: 0 });
     const writing = await vault.writingKey(view, "again");
     const staged = await stageOnce(connection, vault, view, writing, folderId);

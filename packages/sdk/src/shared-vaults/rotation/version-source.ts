@@ -3,7 +3,7 @@ import { iterate } from "../../http/byte-body.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { sourceChanged, type Source } from "../../transfer/source.ts";
-import { openShared } from "../content/download.ts";
+import { openShared } from "../content/encrypted-download.ts";
 import type { OpenVault } from "../open-vault.ts";
 
 /**

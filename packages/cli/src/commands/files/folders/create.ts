@@ -2,8 +2,8 @@ import { ensureFolder, segmentsOf, TaskFailure, walkFolders } from "@coffer/task
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { folderRow } from "../items.ts";
-import { isTop, placeOf, VAULT } from "../places.ts";
+import { folderRow } from "../item-rows.ts";
+import { isTop, placeOf, VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "Create a folder, with the missing ones above it",

@@ -1,8 +1,8 @@
 import { trashItems } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { actReport, findNamed } from "../acts.ts";
-import { VAULT } from "../places.ts";
+import { actReport, findNamed } from "../act-report.ts";
+import { VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "Move folders to the trash, with everything in them",

@@ -2,8 +2,8 @@ import { ROOT } from "@coffer/tasks";
 import type { Folder } from "@coffer/sdk";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
-import { folderRow, itemColumns, noteClosed } from "../items.ts";
-import { folderAt, VAULT } from "../places.ts";
+import { folderRow, itemColumns, noteClosed } from "../item-rows.ts";
+import { folderAt, VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "List the folders of a place",

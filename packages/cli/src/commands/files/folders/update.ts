@@ -2,8 +2,8 @@ import { findFolder, renameItem, vaultOf, type Item } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { folderRow } from "../items.ts";
-import { folderAt, isTop, placeOf, VAULT } from "../places.ts";
+import { folderRow } from "../item-rows.ts";
+import { folderAt, isTop, placeOf, VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "Rename or move a folder",

@@ -2,8 +2,8 @@ import type { File, Folder, Vault } from "@coffer/sdk";
 import { command, optionalArgument } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { fileRow, folderRow, itemColumns, noteClosed } from "../items.ts";
-import { vaultIdOf } from "../places.ts";
+import { fileRow, folderRow, itemColumns, noteClosed } from "../item-rows.ts";
+import { vaultIdOf } from "../vault-paths.ts";
 
 export default command({
   brief: "List what is in the trash",

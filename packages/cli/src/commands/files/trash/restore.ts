@@ -1,8 +1,8 @@
 import { restoreItems } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { actReport, findNamed } from "../acts.ts";
-import { VAULT } from "../places.ts";
+import { actReport, findNamed } from "../act-report.ts";
+import { VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "Bring files and folders back from the trash",

@@ -3,9 +3,9 @@ import { argument, command, optionalArgument, toggle } from "../../../declaratio
 import { done } from "../../../result.ts";
 import { sizeText } from "../../../terminal/visible.ts";
 import { localPaths } from "../local-paths.ts";
-import { fileAt, VAULT } from "../places.ts";
-import { withProgress } from "../transfers.ts";
-import { findVersionOf } from "./version-of.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
+import { withProgress } from "../transfer-report.ts";
+import { findVersionOf } from "./find-version.ts";
 
 export default command({
   brief: "Download a version of a file",

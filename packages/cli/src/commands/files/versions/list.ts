@@ -3,8 +3,8 @@ import type { FileVersion } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { plain } from "../items.ts";
-import { fileAt, VAULT } from "../places.ts";
+import { plain } from "../item-rows.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
 import { authorText } from "../stat.ts";
 
 export default command({

@@ -1,8 +1,8 @@
 import { argument, command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { fileRow } from "../items.ts";
-import { fileAt, VAULT } from "../places.ts";
-import { findVersionOf } from "./version-of.ts";
+import { fileRow } from "../item-rows.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
+import { findVersionOf } from "./find-version.ts";
 
 export default command({
   brief: "Make a version of a file its newest content again",

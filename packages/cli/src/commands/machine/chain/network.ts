@@ -3,7 +3,7 @@ import { command } from "../../../declarations.ts";
 import { CommandFailure } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { configuredFile, findNetwork, NETWORK_FLAGS } from "../../../service-network.ts";
-import { reachableProfile } from "../../../signing-in.ts";
+import { reachableProfile } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Save the service's network file, if its SHA-256 is the operator's",

@@ -2,7 +2,7 @@ import { FIELDS, SECRETS, secretState } from "../../../config-fields.ts";
 import { argument, command } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { profileOf } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Print one value of the configuration",

@@ -1,7 +1,7 @@
 import { secretState } from "../../../config-fields.ts";
 import { command } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { profileOf } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "List the values of the profile, but no secrets",

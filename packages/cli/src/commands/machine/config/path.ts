@@ -1,6 +1,6 @@
 import { command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { profileOf } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Print the path of the configuration",

@@ -5,8 +5,8 @@ import { argument, command, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { describeInstallLine } from "../../../install-line.ts";
 import { done } from "../../../result.ts";
-import { networkFileAt, profileOf, reachableProfile } from "../../../signing-in.ts";
-import { useProfile } from "../../../use-profile.ts";
+import { networkFileAt, profileOf, reachableProfile } from "../../../profile-credentials.ts";
+import { useProfile } from "../../../default-profile.ts";
 
 export default command({
   brief: "Change one value of the configuration",

@@ -1,7 +1,7 @@
 /** Changes the settings of each client by itself: one that cannot be read leaves the others alone. */
 import type { Host, InstallChange } from "@coffer/tasks/install";
 import type { Context } from "../../../context.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfHostChanges } from "../../../exit-codes.ts";
 import { reportOf } from "../../../failure.ts";
 import { done, type Document } from "../../../result.ts";
 
@@ -30,6 +30,6 @@ export async function changeHosts(
     }
   }
   return done({ dryRun, clients }, lines, {
-    exit: failed === 0 ? EXIT.done : failed === hosts.length ? EXIT.failed : EXIT.someFailed,
+    exit: exitOfHostChanges(failed, hosts.length),
   });
 }

@@ -1,7 +1,7 @@
 import { installInto } from "@coffer/tasks/install";
 import { command, texts, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { requireLastingPath } from "../../../lasting-path.ts";
+import { requireLastingPath } from "../../../program-location.ts";
 import { chosenHosts, serverEntry } from "../../../tool-server.ts";
 import { changeHosts } from "./change-hosts.ts";
 

@@ -1,7 +1,7 @@
 import { command, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { readNewPassword, readSecret } from "../../../signing-in.ts";
+import { readNewPassword, readSecret } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Change the password of the account",

@@ -1,6 +1,6 @@
 import { argument, command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { reachableProfile, visitor } from "../../../signing-in.ts";
+import { reachableProfile, visitor } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Ask for a mail with a link to a new password",

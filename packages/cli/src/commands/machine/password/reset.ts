@@ -1,7 +1,7 @@
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { reachableProfile, readNewPassword, readSecret, visitor } from "../../../signing-in.ts";
+import { reachableProfile, readNewPassword, readSecret, visitor } from "../../../profile-credentials.ts";
 
 const TITLES = ["Token of the mail", "New password"] as const;
 

@@ -2,7 +2,7 @@ import { findProfile, saveProfile } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { networkFileAt } from "../../../signing-in.ts";
+import { networkFileAt } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Add a profile for a service",

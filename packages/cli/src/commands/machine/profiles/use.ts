@@ -1,6 +1,6 @@
 import { argument, command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { useProfile } from "../../../use-profile.ts";
+import { useProfile } from "../../../default-profile.ts";
 
 export default command({
   brief: "Make a profile the default one",

@@ -11,10 +11,10 @@ import {
 } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { listing, type Listing } from "../../../result.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 export default command({
   brief: "List agents, and let those in that wait",
@@ -112,7 +112,7 @@ function noteOutcome({ note }: Context, { chainAddress, vaultId, outcome }: LetI
 function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null): Listing {
   const short = shortIds(agents.flatMap(({ memberOf, waitsFor }) => [...memberOf, ...waitsFor]));
   const isWaiting = agents.some(({ waitsFor }) => waitsFor.length > 0);
-  const isProven = approved?.every(({ outcome }) => outcome === "added") ?? true;
+  const unproven = approved?.filter(({ outcome }) => outcome !== "added") ?? [];
   return listing({
     name: "agents",
     items: agents.map(({ key, invite, name, accessUntil, memberOf, waitsFor }) => ({
@@ -132,7 +132,7 @@ function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null
     rest: approved === null ? {} : { approved },
     empty: "No agents. Invite one: coffer invites create --name NAME --vaults VAULT --prompt",
     after: isWaiting && approved === null ? ["Some wait to be let in: coffer agents list --approve"] : [],
-    exit: isProven ? EXIT.done : EXIT.someFailed,
+    exit: exitOfActs(unproven.length),
     columns: [
       { title: "key", of: ({ apiKeyId }) => apiKeyId },
       { title: "ends", of: ({ revokedAt, expiresAt }) => (revokedAt === null ? endText(expiresAt) : "revoked") },

@@ -11,9 +11,9 @@ import {
 } from "@coffer/tasks";
 import type { ApiKey } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done, type Document } from "../../../result.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "End an agent's access: its key, its memberships, and what is written next",
@@ -101,5 +101,5 @@ function shown(keys: readonly ApiKey[], { agent, effect }: Revoked, isPartial: b
   const [key] = keys;
   const facts = { apiKeyId: key?.id ?? null, chainAddress: key?.chainAddress ?? null };
   const json = { ...facts, key: "revoked", memberships: isPartial ? null : memberships, effect };
-  return done(json, lines, { exit: isPartial ? EXIT.someFailed : EXIT.done });
+  return done(json, lines, { exit: exitOfActs(isPartial ? 1 : 0) });
 }

@@ -2,9 +2,9 @@ import { findKey, findVault, rewindHolder, untrusted, type AccessHolder, type Ta
 import type { Change, Rewind, RewindLeft, RewindStep } from "@coffer/sdk";
 import type { Context } from "../../../context.ts";
 import { argument, command, requiredText, text, toggle } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done, type Document, type Shown } from "../../../result.ts";
-import { wordsOf } from "../../../failure-words.ts";
+import { wordsOf } from "../../../failure-texts.ts";
 import { sizeText, timeText } from "../../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../../times.ts";
 
@@ -59,7 +59,7 @@ async function findActor(task: Task, text: string): Promise<AccessHolder> {
 async function shown(context: Context, rewind: Rewind): Promise<Document> {
   const isRun = !rewind.dryRun;
   const lines = [...(await planLines(context, rewind)), ...(isRun ? [] : ["This is the plan. Nothing was changed."])];
-  return done(rewind, lines, { exit: isRun && rewind.left.length > 0 ? EXIT.someFailed : EXIT.done });
+  return done(rewind, lines, { exit: exitOfActs(isRun ? rewind.left.length : 0) });
 }
 
 async function planLines(

@@ -5,7 +5,7 @@ import { command, parsed, requiredText, text, texts } from "../../../declaration
 import { BUDGET_BRIEF, parseBudgets } from "../budget-flag.ts";
 import { parseScopes } from "../scopes-flag.ts";
 import { handOut, TO_FILE } from "../secret-file.ts";
-import { shownKey } from "./shown-key.ts";
+import { shownKey } from "./new-key-report.ts";
 
 export default command({
   brief: "Create an API key",

@@ -3,7 +3,7 @@ import type { Scope } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { CALLS } from "./calls.ts";
+import { CALLS } from "./command-endpoints.ts";
 
 export default command({
   brief: "Name the least scopes that a command needs",

@@ -1,8 +1,8 @@
 import { shortIds, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, partListing, readPart } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { endText, scopesText, vaultsText, word } from "../words.ts";
+import { endText, scopesText, vaultsText, word } from "../cell-text.ts";
 
 export default command({
   brief: "List API keys",

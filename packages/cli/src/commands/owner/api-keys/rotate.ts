@@ -1,7 +1,7 @@
 import { findKey } from "@coffer/tasks";
 import { argument, command, count } from "../../../declarations.ts";
 import { handOut, TO_FILE } from "../secret-file.ts";
-import { shownKey } from "./shown-key.ts";
+import { shownKey } from "./new-key-report.ts";
 
 export default command({
   brief: "Replace an API key by a new one with the same rights",

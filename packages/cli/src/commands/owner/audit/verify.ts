@@ -1,6 +1,6 @@
 import { untrusted } from "@coffer/tasks";
 import { command, parsed } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 
 export default command({
@@ -25,7 +25,7 @@ export default command({
         : untrusted(`The log was altered. Entry ${String(fault.sequence)}: ${fault.reason}`),
       ...(newest === null ? [] : [`newest: ${String(newest.sequence)}:${newest.hash}`]),
     ];
-    return done({ intact: fault === null, ...verdict }, lines, { exit: fault === null ? EXIT.done : EXIT.failed });
+    return done({ intact: fault === null, ...verdict }, lines, { exit: exitOfVerdict(fault === null) });
   },
 });
 

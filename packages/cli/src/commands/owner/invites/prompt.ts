@@ -2,7 +2,7 @@
 import type { Context } from "../../../context.ts";
 import { parseInstallLine, type InstallLine } from "../../../install-line.ts";
 import { shellWord } from "../../../shell-word.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { profileOf } from "../../../profile-credentials.ts";
 
 interface Invited {
   readonly name: string;

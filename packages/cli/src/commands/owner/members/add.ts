@@ -5,7 +5,7 @@ import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { inviteText } from "../invites/invite-text.ts";
 import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Add a member to a shared vault",

@@ -2,7 +2,7 @@ import { findVault, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { listing } from "../../../result.ts";
-import { endText, word } from "../words.ts";
+import { endText, word } from "../cell-text.ts";
 
 export default command({
   brief: "List the members of a shared vault",

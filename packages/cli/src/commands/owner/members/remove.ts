@@ -1,11 +1,11 @@
 import { inCommandWords, findVault } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { rotateVault, rotationLines } from "../vaults/rotating.ts";
-import { noteWarnings } from "../words.ts";
+import { rotateVault, rotationLines } from "../vaults/rotation.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Remove a member from a shared vault",
@@ -36,7 +36,7 @@ export default command({
     if (!rotate) return done({ ...json, rotation: null }, lines);
     const rotation = await rotateVault(context, vault.id);
     return done({ ...json, rotation }, [...lines, ...rotationLines(rotation)], {
-      exit: rotation.failed.length === 0 ? EXIT.done : EXIT.someFailed,
+      exit: exitOfActs(rotation.failed.length),
     });
   },
 });

@@ -3,7 +3,7 @@ import { argument, command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { done } from "../../../result.ts";
 import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Set when a member's access ends",

@@ -1,6 +1,6 @@
 import { command, text } from "../../../declarations.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { shownAct } from "./acting.ts";
+import { shownAct } from "./act-report.ts";
 
 export default command({
   brief: "Take over a shared vault that was offered to you",

@@ -1,10 +1,10 @@
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
 import { ACCESS_LAYERS, explainAccess, inCommandWords, lettingIn, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 const TITLES = { api: "service", clock: "clock", chain: "chain", keyServers: "key servers", key: "key" } as const;
 const SAID = { yes: "The vault opens.", no: "The vault does not open.", unknown: "Not everything could be looked at." };
@@ -36,7 +36,7 @@ export default command({
       ),
     ];
     return done({ ...json, endsAt: check.endsAt, nextStep, layers }, lines, {
-      exit: opens === "no" ? EXIT.failed : EXIT.done,
+      exit: exitOfVerdict(opens !== "no"),
     });
   },
 });

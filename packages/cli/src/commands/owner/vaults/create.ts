@@ -2,7 +2,7 @@ import { toFailure } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Create a vault",

@@ -1,8 +1,8 @@
 import { untrusted } from "@coffer/tasks";
 import { choice, command, toggle } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, partListing, readPart } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 
 export default command({
   brief: "List vaults",

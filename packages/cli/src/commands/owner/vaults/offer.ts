@@ -2,7 +2,7 @@ import { untrusted } from "@coffer/tasks";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { shownAct } from "./acting.ts";
+import { shownAct } from "./act-report.ts";
 
 export default command({
   brief: "Offer a shared vault to one of its members",

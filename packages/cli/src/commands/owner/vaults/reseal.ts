@@ -1,9 +1,9 @@
 import { inCommandWords, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Seal the keys of a shared vault for other key servers",
@@ -26,7 +26,7 @@ export default command({
       inCommandWords(effect, vaultId),
     ];
     return done({ vaultId, resealed, already, failed, effect, warnings }, lines, {
-      exit: failed.length === 0 ? EXIT.done : EXIT.someFailed,
+      exit: exitOfActs(failed.length),
     });
   },
 });

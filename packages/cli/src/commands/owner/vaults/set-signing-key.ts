@@ -1,6 +1,6 @@
 import { command, parsed } from "../../../declarations.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { shownAct } from "./acting.ts";
+import { shownAct } from "./act-report.ts";
 
 export default command({
   brief: "Name the key that signs what you write in a shared vault",

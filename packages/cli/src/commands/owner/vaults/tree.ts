@@ -1,9 +1,9 @@
 import { findVault, untrusted } from "@coffer/tasks";
 import { command, count, toggle } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { noteClosed } from "../../files/items.ts";
+import { noteClosed } from "../../files/item-rows.ts";
 import { VAULT } from "../vault-argument.ts";
-import { treeLines, treeOf } from "./tree-of.ts";
+import { treeLines, treeOf } from "./item-tree.ts";
 
 export default command({
   brief: "Show the folders and files of a vault as a tree",

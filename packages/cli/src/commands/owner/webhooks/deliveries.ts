@@ -1,10 +1,10 @@
 import { findWebhook, untrusted } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
 import { choice, command, optionalArgument } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, partListing, readPart } from "../../../list-pages.ts";
 import { listing, type Listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 import { DELIVERY_COLUMNS, deliveryLines, WEBHOOK } from "./webhook-lines.ts";
 
 export default command({

@@ -1,7 +1,7 @@
 import { untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
-import { word } from "../words.ts";
+import { PAGE_FLAGS, partListing, readPart } from "../../../list-pages.ts";
+import { word } from "../cell-text.ts";
 
 export default command({
   brief: "List webhooks",

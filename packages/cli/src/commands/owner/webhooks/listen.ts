@@ -2,10 +2,10 @@ import type { ReceivedEvent } from "@coffer/sdk";
 import { isSubscribed } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, text, texts } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfFollowing } from "../../../exit-codes.ts";
 import { done, written, type Result } from "../../../result.ts";
 import { parseEvents } from "./events-flag.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send the account's events to an address of this machine",
@@ -59,7 +59,7 @@ async function tell({ globals, write, writeLine }: Context, forwarded: Forwarded
 }
 
 function ended({ globals, world }: Context, sent: readonly Forwarded[]): Result {
-  const exit = world.interrupted.aborted ? EXIT.interrupted : EXIT.done;
+  const exit = exitOfFollowing(world.interrupted);
   if (globals.jsonLines) return written(exit);
   const failed = sent.filter(({ error }) => error !== "").length;
   return done({ forwarded: sent }, [`${String(sent.length)} events, ${String(failed)} of them not taken`], { exit });

@@ -1,6 +1,6 @@
 import { findWebhook } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { deliveryLines, WEBHOOK } from "./webhook-lines.ts";
 
@@ -13,7 +13,7 @@ export default command({
     const { id } = await findWebhook(context.task, given);
     const delivery = await (await context.client()).webhooks.test(id, { signal: context.signal });
     return done({ delivery }, deliveryLines(delivery), {
-      exit: delivery.status === "success" ? EXIT.done : EXIT.failed,
+      exit: exitOfVerdict(delivery.status === "success"),
     });
   },
 });

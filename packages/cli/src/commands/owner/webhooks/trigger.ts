@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { argument, command, requiredText, text } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send a made-up event to an address of this machine",
@@ -33,7 +33,7 @@ export default command({
     const message = { id: `msg_${randomUUID().replaceAll("-", "")}`, event };
     const forwarded = await forward(context, receiver, secret, message);
     return done({ forwarded, event }, [forwardedLine(forwarded)], {
-      exit: forwarded.error === "" ? EXIT.done : EXIT.failed,
+      exit: exitOfVerdict(forwarded.error === ""),
     });
   },
 });

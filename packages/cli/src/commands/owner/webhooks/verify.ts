@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, verbatim } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done, type Document } from "../../../result.ts";
 
@@ -50,7 +50,7 @@ export default command({
 
 const refused = ({ reason, message }: { readonly reason: string; readonly message: string }): Document =>
   done({ valid: false, reason, message }, [`The signature does not hold: ${message} (${reason})`], {
-    exit: EXIT.failed,
+    exit: exitOfVerdict(false),
   });
 
 const read = async ({ signal, world }: Context, file: string): Promise<Buffer> =>
