@@ -43,6 +43,9 @@ export default command({
       "What to do when the name is taken: fail, add a version, add a number, or leave it. error without it",
       ["error", "version", "rename", "skip"],
     ),
+    expectedVersion: text("Only replace a file that still has this version or tag, as coffer stat shows it", {
+      placeholder: "VERSION",
+    }),
     type: text("Media type of a single file, such as text/plain; found by its name without it", {
       placeholder: "TYPE",
     }),
@@ -50,18 +53,20 @@ export default command({
   },
   args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,
   run: async (context, flags, given) => {
-    const { dryRun, folder = null, ifExists = "error", name, type: mimeType, vault } = flags;
+    const { dryRun, expectedVersion, folder = null, ifExists = "error", name, type: mimeType, vault } = flags;
     const isInput = given.length === 1 && INPUT.has(given[0] ?? "");
     const stdin = flags.stdin || isInput;
     if (!isInput && stdin === given.length > 0)
       throw usage("Name paths, or pass --stdin with --name", "coffer upload PATH --vault VAULT");
     if (stdin && (name === undefined || dryRun))
       throw usage("--stdin needs a name for the file, and sends at once", "pass --name NAME, without --dry-run");
+    if (expectedVersion !== undefined && given.length > 1)
+      throw usage("--expected-version is for a single file", "upload the files one by one, or leave it out");
     const { allowed, paths } = localPaths(context.world, isInput ? [] : given);
     if (!isInput) await refusePlaces(given, paths, allowed);
     const { task } = context;
     const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
-    const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
+    const plan: UploadPlan = { vaultId, folder, ifExists, expectedVersion, name, mimeType, dryRun };
     const { files, only } = await withProgress(context, "Uploading", async (watched) =>
       name !== undefined && stdin
         ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(context.signal), { ...plan, name }) }
