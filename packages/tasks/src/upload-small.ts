@@ -31,7 +31,7 @@ export type SmallOutcome =
   | { readonly at: number; readonly file: File; readonly bytes: number; readonly sha256: string }
   | { readonly at: number; readonly failure: TaskFailure };
 
-interface Read {
+interface SmallFile {
   readonly at: number;
   readonly path: string;
   readonly input: UploadInput;
@@ -45,17 +45,17 @@ interface Read {
 export async function uploadSmall(task: Task, uploads: SmallUploads): Promise<SmallOutcome[]> {
   const { count, paths } = uploads;
   const client = await task.client();
-  const taken = await namesIn(client, task, uploads);
-  if (taken === null) return [];
+  const existing = await namesIn(client, task, uploads);
+  if (existing === null) return [];
   const outcomes: SmallOutcome[] = [];
-  let group: Read[] = [];
+  let group: SmallFile[] = [];
   const send = async (): Promise<void> => {
     if (group.length > 0) outcomes.push(...(await sendGroup(task, client, group, count)));
     group = [];
   };
   for (const [at, path] of paths.entries()) {
     task.signal.throwIfAborted();
-    const read = await readSmall(uploads, at, path, taken);
+    const read = await readSmall(uploads, at, path, existing);
     if (read === null) continue;
     const bytes = group.reduce((sum, { size }) => sum + size, read.size);
     if (group.length === GROUP.files || bytes > GROUP.bytes) await send();
@@ -85,13 +85,13 @@ async function readSmall(
   { allowed, folderId, mimeType, vaultId }: SmallUploads,
   at: number,
   path: string,
-  taken: Set<string>,
-): Promise<Read | null> {
+  existing: Set<string>,
+): Promise<SmallFile | null> {
   try {
     await using source = await openSource(allowed, path);
     const { size } = source;
     const name = storedName(source.name);
-    if (size > MOST_BYTES || taken.has(name)) return null;
+    if (size > MOST_BYTES || existing.has(name)) return null;
     await source.refuseSecrets();
     const handle = await source.reopen();
     try {
@@ -100,10 +100,10 @@ async function readSmall(
       if (readSync(handle.fd, buffer, 0, buffer.length, 0) !== size) return null;
       const { guessContentType } = await import("@coffer/sdk/node");
       const contentType = mimeType ?? guessContentType(name);
-      taken.add(name);
-      const place = folderId === null ? {} : { folderId };
+      existing.add(name);
+      const parent = folderId === null ? {} : { folderId };
       const body = buffer.subarray(0, size);
-      return { at, path, size, input: { vaultId, ...place, name, body, contentType } };
+      return { at, path, size, input: { vaultId, ...parent, name, body, contentType } };
     } finally {
       await handle.close();
     }
@@ -115,10 +115,10 @@ async function readSmall(
 async function sendGroup(
   task: Task,
   client: Client,
-  group: readonly Read[],
+  group: readonly SmallFile[],
   count: TransferCount,
 ): Promise<SmallOutcome[]> {
-  const parts = group.map(({ path, size }) => count.part(path, size));
+  const parts = group.map(({ path, size }) => count.add(path, size));
   let ended = 0;
   const outcomes = await client.files.uploadMany(
     group.map(({ input }) => input),
