@@ -49,7 +49,7 @@ export async function uploadNewFiles(task: Task, files: NewFiles): Promise<NewFi
     const candidate = await judge(allowed, at, path, taken);
     if (candidate !== null) chosen.push(candidate);
   }
-  const parts = chosen.map(({ path, size }) => count.part(path, size));
+  const parts = chosen.map(({ path, size }) => count.add(path, size));
   let ended = 0;
   const { uploadFiles } = await import("@coffer/sdk/node");
   const place = { vaultId, contentType: mimeType, ...(folderId === null ? {} : { folderId }) };
