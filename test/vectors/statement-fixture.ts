@@ -7,7 +7,7 @@ import {
   VaultKey,
   type Author,
   type CryptoPlatform,
-  type KeyMaking,
+  type KeyOrigin,
   type ListedEntry,
   type VaultKeyRecord,
   type VaultView,
@@ -82,7 +82,7 @@ export function recordOf(
   name: KeyName,
   creator: Author,
   signer = creator.signer,
-  making?: KeyMaking,
+  making?: KeyOrigin,
 ): Promise<VaultKeyRecord> {
   const key = KEYS[name];
   const sealedKey = bytesOf(`sealed ${name}`, 40);

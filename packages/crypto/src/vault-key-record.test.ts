@@ -120,7 +120,7 @@ describe("a vault key's record", () => {
       return failureOf(async () => verifyRecord(VIEW, await signRecord(fields, creator.signer)));
     };
     expect(await again({})).toBe("accepted");
-    const resealed = await signRecord({ ...FIELDS, creator: OWNER.address, making: first }, OWNER.signer);
+    const resealed = await signRecord({ ...FIELDS, creator: OWNER.address, origin: first }, OWNER.signer);
     expect([resealed.maker, resealed.made]).toEqual([MEMBER.address, first.made]);
     const byStranger = await signRecord({ ...FIELDS, creator: STRANGER.address }, STRANGER.signer);
     expect(await again(byStranger)).toBe("record damaged");

@@ -37,7 +37,7 @@ export async function openNames(
   try {
     const vault = await (patience.isNamed
       ? session.find(vaultId, patience.options)
-      : session.look(vaultId, patience.options));
+      : session.findUnpinned(vaultId, patience.options));
     if (vault === null || (await vault.view()).plainNames) return { by: "service" };
     return { by: "client", table: await index.read(vault, patience) };
   } catch (error) {

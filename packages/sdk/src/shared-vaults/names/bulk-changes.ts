@@ -11,7 +11,7 @@ import { restoreItem } from "./item-changes.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { findVaultOf, liesIn } from "./vault-finder.ts";
 import { isEntryStored } from "./entry-history.ts";
-import { stageFolder, type Staged } from "./name-stager.ts";
+import { stageFolder, type StagedEntries } from "./name-stager.ts";
 
 /** Items that are read and signed at the same time. */
 const LANES = 16;
@@ -35,18 +35,18 @@ export async function moveSigned(
 ): Promise<ItemOutcome[]> {
   const outcomes = new Map<string, SdkError | null>();
   const moves = new Map(items.map((item) => [item.id, new Move(connection, item, folderId, moving)]));
-  for (let [left, attempt] = [[...moves.values()], 1]; left.length > 0; attempt += 1) {
+  for (let [pending, attempt] = [[...moves.values()], 1]; pending.length > 0; attempt += 1) {
     const signed = new Map<string, SignedMove | null>();
-    await eachOf(left, async (one) => {
+    await eachOf(pending, async (one) => {
       const move = await orError(one.sign());
       if (move instanceof SdkError) outcomes.set(one.item.id, move);
       else signed.set(one.item.id, move);
     });
-    const sendable = left.flatMap(({ item }) => (signed.has(item.id) ? [item] : []));
+    const sendable = pending.flatMap(({ item }) => (signed.has(item.id) ? [item] : []));
     const entries = new Map<string, SharedEntry>();
     for (const [id, move] of signed) if (move !== null) entries.set(id, move.shared);
-    left = [];
-    const renewals = new Map<string, SdkError | Staged>();
+    pending = [];
+    const renewals = new Map<string, SdkError | StagedEntries>();
     for (const { id, error } of sendable.length === 0 ? [] : await send(sendable, entries)) {
       const [move, signing] = [signed.get(id) ?? null, moves.get(id)];
       outcomes.set(id, error);
@@ -63,7 +63,7 @@ export async function moveSigned(
         if (renewed instanceof SdkError) outcomes.set(id, renewed);
         else {
           signing.noteStaged(renewed);
-          left.push(signing);
+          pending.push(signing);
         }
       }
     }
@@ -75,9 +75,14 @@ function isOutdated({ code }: SdkError): boolean {
   return code === "generation_moved" || code === "names_outdated" || code === "statement_invalid";
 }
 
-const NOTHING: Staged = new Map();
+const NOTHING: StagedEntries = new Map();
 
-async function renew(connection: Connection, vault: OpenVault, code: string, folderId: string | null): Promise<Staged> {
+async function renew(
+  connection: Connection,
+  vault: OpenVault,
+  code: string,
+  folderId: string | null,
+): Promise<StagedEntries> {
   if (code === "generation_moved") await vault.view({ maxAge: 0 });
   else if (code === "names_outdated") return stageFolder(connection, vault, folderId);
   // Somebody else's change or vault key came first: read both again.
@@ -115,13 +120,13 @@ class Move {
         this.#condition.require(item.shared);
         const { metadata, statement: previous } = await openItem(vault, kind, item, placeOf(item));
         const view = await vault.view();
-        const wanted = { kind, id, folderId, metadata, previous };
-        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), wanted) };
+        const draft = { kind, id, folderId, metadata, previous };
+        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), draft) };
       });
     });
   }
 
-  noteStaged(staged: Staged): void {
+  noteStaged(staged: StagedEntries): void {
     this.#condition?.noteStaged(staged, this.item.id);
   }
 

@@ -30,8 +30,8 @@ export async function renewContent(
   { signal, partBytes }: RenewalOptions,
 ): Promise<void> {
   const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
-  const kept = file.size > (partBytes ?? WHOLE_BYTES) ? await openKept(connection, vault, file) : null;
-  await sendKept(connection, kept, async (journal) => {
+  const keptUpload = file.size > (partBytes ?? WHOLE_BYTES) ? await openKept(connection, vault, file) : null;
+  await sendKept(connection, keptUpload, async (journal) => {
     const source = versionSource(connection, vault, file, { size: metadata.size, signal });
     const target = { kind: "version", file, contentType: metadata.contentType } as const;
     await uploadShared(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
