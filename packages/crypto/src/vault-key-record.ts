@@ -53,11 +53,11 @@ export const MAX_RECORD_BYTES = FIXED_BYTES + MAX_SEALED_KEY_BYTES;
 /** Signs a record. RangeError for fields of other lengths than {@link RecordFields} gives. */
 export async function signRecord(fields: RecordFields, signer: StatementSigner): Promise<VaultKeyRecord> {
   const { creator: maker } = fields;
-  const making = fields.origin ?? {
+  const origin = fields.origin ?? {
     maker,
     made: await signStatement("coffer/vault-key-made/v1", encodeMade({ ...fields, maker }), signer),
   };
-  const body = encodeBody(fields, making);
+  const body = encodeBody(fields, origin);
   return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
 }
 
@@ -84,13 +84,13 @@ function parseNew(bytes: Uint8Array): VaultKeyRecord {
   const reader = new FieldReader(bytes);
   const places = { vault: reader.read(32), ...readPlace(reader, "record"), creator: reader.read(32) };
   const check = reader.read(32);
-  const making = { maker: reader.read(32), made: reader.read(SIGNATURE_BYTES) };
+  const origin = { maker: reader.read(32), made: reader.read(SIGNATURE_BYTES) };
   const sealedLength = reader.readU16();
   if (sealedLength + SIGNATURE_BYTES !== reader.remaining)
     throw damaged("record", "the record's length is not that of its sealed key");
   const sealedKey = reader.read(sealedLength);
   const signature = reader.read(SIGNATURE_BYTES);
-  return { ...places, check, ...making, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
+  return { ...places, check, ...origin, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
 }
 
 /** What each read of the vault object has shown to be true: every file of a generation brings the same record. */
