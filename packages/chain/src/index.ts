@@ -28,7 +28,7 @@ export { LAG_MS } from "./vault-at-node.ts";
 export { MEMORY_MS, MOST_AHEAD_MS, type ReadOptions } from "./vault-reader.ts";
 export { warningsAbout } from "./vault-room.ts";
 export { type ActWarning, type ExecutionOptions, type SignedTransaction } from "./execution.ts";
-export { encodeUnfinished, resumeCreation, type WantedVault } from "./vault-creation.ts";
+export { encodeCreation, resumeCreation, type NewVaultFacts } from "./vault-creation.ts";
 export {
   acceptOwnership,
   addMember,

@@ -88,14 +88,14 @@ function toPublish(): Transaction {
 
 function findPackage(executed: Executed): string {
   const written = executed.effects.changedObjects.filter(({ outputState }) => outputState === "PackageWrite");
-  const [found, ...more] = written;
-  if (found === undefined || more.length > 0) throw new ChainError("transaction_failed");
+  const [packageId, ...more] = written;
+  if (packageId === undefined || more.length > 0) throw new ChainError("transaction_failed");
   // The publisher of the same modules under another id may have kept the right to upgrade them.
-  if (!isCreatedBy(executed.digest, found.objectId))
+  if (!isCreatedBy(executed.digest, packageId.objectId))
     throw new ChainError("network_changed", {
       message: "The chain node names a package that this transaction did not publish. Name another node.",
     });
-  return found.objectId;
+  return packageId.objectId;
 }
 
 /** Clients will insist on the chain's state of today. */
@@ -109,7 +109,7 @@ async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKe
     })),
     verifyKeyServers: false,
   });
-  const found = await seal.getKeyServers().catch((cause: unknown) => {
+  const keyServers = await seal.getKeyServers().catch((cause: unknown) => {
     throw new ChainError("network_changed", {
       message:
         "A key server is not on this chain, or not as it was named. Nothing was published; check the key servers.",
@@ -118,7 +118,7 @@ async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKe
   });
   const pinned = servers.map((server) => ({
     ...server,
-    publicKey: toBase64(found.get(server.objectId)?.pk ?? fromBase64("")),
+    publicKey: toBase64(keyServers.get(server.objectId)?.pk ?? fromBase64("")),
   }));
   return { threshold, servers: pinned };
 }

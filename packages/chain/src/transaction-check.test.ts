@@ -4,7 +4,7 @@ import { Inputs, type Transaction } from "@mysten/sui/transactions";
 import { toBase58 } from "@mysten/sui/utils";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { checkBuilt, MAX_GAS_BUDGET } from "./transaction-check.ts";
+import { checkBuiltTransaction, MAX_GAS_BUDGET } from "./transaction-check.ts";
 import { ChainError } from "./errors.ts";
 import { toTransaction, vaultCalls } from "./vault-functions.ts";
 import type { VaultObject } from "./vault-object.ts";
@@ -48,8 +48,8 @@ const refusal = expect.objectContaining({ code: "transaction_refused" });
 
 it("takes what was asked for, at the signer's own cost", async () => {
   expect(MAX_GAS_BUDGET).toBe(3_500_000_000n);
-  checkBuilt(await build(add()), kind, OWNER, NEXT_EPOCH);
-  checkBuilt(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER, NEXT_EPOCH);
+  checkBuiltTransaction(await build(add()), kind, OWNER, NEXT_EPOCH);
+  checkBuiltTransaction(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER, NEXT_EPOCH);
 });
 
 it("refuses another member, vault, function or package, and an input that is read only [N5]", async () => {
@@ -67,7 +67,7 @@ it("refuses another member, vault, function or package, and an input that is rea
   ];
   for (const other of others) {
     const bytes = await build(other);
-    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+    expect(() => checkBuiltTransaction(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
   }
 });
 
@@ -78,7 +78,7 @@ it("refuses further commands: nothing else is signed along", async () => {
   stolen.transferObjects([stolen.object(Inputs.ObjectRef(COIN))], EVE);
   for (const other of [more, stolen]) {
     const bytes = await build(other, { coins: [{ ...COIN, objectId: address("cd") }] });
-    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+    expect(() => checkBuiltTransaction(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
   }
 });
 
@@ -91,7 +91,7 @@ it("refuses another sender, another payer, a budget beyond 3.5 SUI, one coin twi
     await build(add(), { budget: MAX_GAS_BUDGET + 1n }),
     await build(add(), { coins: [COIN, COIN] }),
   ])
-    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+    expect(() => checkBuiltTransaction(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
 });
 
 it("refuses what is valid for longer, earlier or later, on another chain, or for ever [N7]", async () => {
@@ -102,15 +102,15 @@ it("refuses what is valid for longer, earlier or later, on another chain, or for
     const other = add();
     other.setExpiration(expiration);
     const bytes = await build(other);
-    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+    expect(() => checkBuiltTransaction(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
   }
 });
 
 it("refuses what is no transaction, or has bytes left over, with nothing of it in the message", async () => {
   const bytes = await build(add());
   for (const bad of [new Uint8Array(), bytes.subarray(0, -1), Uint8Array.of(...bytes, 0)])
-    expect(() => checkBuilt(bad, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
-  expect(() => checkBuilt(bytes, kind, EVE, NEXT_EPOCH)).toThrow(
+    expect(() => checkBuiltTransaction(bad, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+  expect(() => checkBuiltTransaction(bytes, kind, EVE, NEXT_EPOCH)).toThrow(
     /^The transaction that the chain node built names another sender/,
   );
 });
@@ -123,7 +123,7 @@ it("lets no changed byte through but those of gas", async () => {
       const bad = bytes.slice();
       bad[at] = bad[at]! ^ change;
       try {
-        checkBuilt(bad, kind, OWNER, NEXT_EPOCH);
+        checkBuiltTransaction(bad, kind, OWNER, NEXT_EPOCH);
       } catch (error) {
         expect(error).toBeInstanceOf(ChainError);
         return;

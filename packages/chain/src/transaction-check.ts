@@ -16,7 +16,12 @@ const MIST_DIGITS = /^\d{1,20}$/;
  * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, for longer, or at
  * another's cost.
  */
-export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string, expiration: Expiration): void {
+export function checkBuiltTransaction(
+  bytes: Uint8Array,
+  kind: Uint8Array,
+  sender: string,
+  expiration: Expiration,
+): void {
   const built = parse(bytes);
   if (built.sender !== sender) throw refused("names another sender");
   if (!equal(bcs.TransactionKind.serialize(built.kind).toBytes(), kind)) throw refused("does something else");

@@ -15,7 +15,7 @@ import type { VaultObject } from "./vault-object.ts";
 import { readCreated } from "./vault-transactions.ts";
 
 /** What the owner wants to create. */
-export interface WantedVault {
+export interface NewVaultFacts {
   readonly signingKey?: Uint8Array;
   readonly plainNames?: boolean;
 }
@@ -29,7 +29,7 @@ const unfinished = z.strictObject({
 });
 
 /** The journal's form: no secret, but only its signer should have it. */
-export function encodeUnfinished({ bytes, signature }: SignedTransaction): string {
+export function encodeCreation({ bytes, signature }: SignedTransaction): string {
   return JSON.stringify({ transaction: toBase64(bytes), signature });
 }
 
@@ -42,11 +42,11 @@ export function encodeUnfinished({ bytes, signature }: SignedTransaction): strin
 export async function resumeCreation(
   chain: Chain,
   chainAddress: string,
-  wanted: WantedVault,
-  kept: string,
+  facts: NewVaultFacts,
+  saved: string,
 ): Promise<VaultObject | null> {
   await chain.verifyNetwork();
-  const signed = await parseWanted(chain, chainAddress, wanted, kept);
+  const signed = await parseWanted(chain, chainAddress, facts, saved);
   if (signed === null) return null;
   const executed = await settle(chain, signed);
   return executed?.status.success === true ? readCreated(chain, executed) : null;
@@ -66,18 +66,18 @@ async function settle(chain: Chain, signed: SignedTransaction): Promise<Executed
 async function parseWanted(
   { network }: Chain,
   chainAddress: string,
-  { signingKey = new Uint8Array(), plainNames = false }: WantedVault,
-  kept: string,
+  { signingKey = new Uint8Array(), plainNames = false }: NewVaultFacts,
+  saved: string,
 ): Promise<SignedTransaction | null> {
-  const signed = parseUnfinished(kept);
+  const signed = parseUnfinished(saved);
   const call = vaultCalls.create(signingKey, plainNames);
   const kind = await toTransaction(call, network.latestPackageId).build({ onlyTransactionKind: true });
   return signed !== null && isFor(signed.bytes, chainAddress, kind) ? signed : null;
 }
 
-function parseUnfinished(kept: string): SignedTransaction | null {
+function parseUnfinished(saved: string): SignedTransaction | null {
   try {
-    const { transaction, signature } = z.parse(unfinished, JSON.parse(kept));
+    const { transaction, signature } = z.parse(unfinished, JSON.parse(saved));
     return { bytes: fromBase64(transaction), signature };
   } catch {
     return null;
@@ -86,8 +86,10 @@ function parseUnfinished(kept: string): SignedTransaction | null {
 
 function isFor(bytes: Uint8Array, chainAddress: string, kind: Uint8Array): boolean {
   try {
-    const { sender, kind: found } = bcs.TransactionData.parse(bytes).V1;
-    return sender === chainAddress && toBase64(bcs.TransactionKind.serialize(found).toBytes()) === toBase64(kind);
+    const { sender, kind: transactionKind } = bcs.TransactionData.parse(bytes).V1;
+    return (
+      sender === chainAddress && toBase64(bcs.TransactionKind.serialize(transactionKind).toBytes()) === toBase64(kind)
+    );
   } catch {
     return false;
   }

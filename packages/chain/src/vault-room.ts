@@ -25,9 +25,9 @@ export function countRoom({ former, floor, oldest }: Pick<VaultObject, "former" 
   const isVoid = [...former.slice(first), ...former.slice(0, first)].map(({ until }) => until < floor);
   const free = VAULT_OBJECT_LIMITS.former - former.length;
   for (const [at, isOldestVoid] of isVoid.entries()) {
-    const found = isVoid.indexOf(true, at);
-    if (found === -1 || found >= at + LOOK_AHEAD) return free + at;
-    isVoid[found] = isOldestVoid;
+    const next = isVoid.indexOf(true, at);
+    if (next === -1 || next >= at + LOOK_AHEAD) return free + at;
+    isVoid[next] = isOldestVoid;
   }
   return free + former.length;
 }

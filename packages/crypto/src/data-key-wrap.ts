@@ -12,7 +12,7 @@ import { DataKey } from "./secret-key.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** The context of a wrapped key besides the vault and its key: one message of one file. */
-export type WrapPlace = Omit<EnvelopeRequest, "dataKey">;
+export type WrapContext = Omit<EnvelopeRequest, "dataKey">;
 
 /** The envelope of a new file, for `newFilePlan`. Throws CryptoError `wrong_key` when the record is another key's. */
 export async function makeEnvelope(
@@ -44,7 +44,7 @@ export async function unwrapDataKey(
   record: VaultKeyRecord,
   vaultKey: VaultKey,
   wrapped: Uint8Array,
-  place: WrapPlace,
+  place: WrapContext,
 ): Promise<DataKey> {
   requireKeyOf(record, vaultKey);
   if (wrapped.length !== WRAPPED_KEY_BYTES) throw damaged("wrap", `a wrapped key has ${WRAPPED_KEY_BYTES} bytes`);
@@ -76,7 +76,7 @@ export function requireKeyOf(record: VaultKeyRecord, vaultKey: VaultKey): void {
 }
 
 /** "coffer/wrap/v1" ‖ 00 ‖ vault ‖ keyId ‖ commitment ‖ header[0..44) */
-function wrapContext(record: VaultKeyRecord, { commitment, headerPrefix }: WrapPlace): Uint8Array {
+function wrapContext(record: VaultKeyRecord, { commitment, headerPrefix }: WrapContext): Uint8Array {
   return concatBytes(
     titleBytes("coffer/wrap/v1"),
     record.vault,

@@ -1,5 +1,5 @@
 export { ed25519StatementSigner, verifyEd25519 } from "./ed25519.ts";
-export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataPlace } from "./entry-metadata.ts";
+export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataContext } from "./entry-metadata.ts";
 export {
   ENTRY_KINDS,
   ENTRY_STATEMENT_BYTES,
@@ -21,7 +21,7 @@ export {
   type ExportFields,
   type ExportStatement,
 } from "./export-statement.ts";
-export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
+export type { KeyBinding, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export {
   isOnLadder,
   LADDER_STEP_BYTES,
@@ -60,7 +60,7 @@ export {
   type EntryQuestion,
   type FindVaultKey,
   type OpenedEntry,
-  type ReadingPlace,
+  type TrustedVault,
   type VerifiedVersion,
   type VersionAnswer,
   type VersionQuestion,
@@ -71,12 +71,12 @@ export {
   MAX_SEALED_KEY_BYTES,
   parseRecord,
   signRecord,
-  type KeyMaking,
+  type KeyOrigin,
   verifyRecord,
   type RecordFields,
   type VaultKeyRecord,
 } from "./vault-key-record.ts";
-export { decryptSearchIndex, encryptSearchIndex, type SearchIndexPlace } from "./search-index.ts";
+export { decryptSearchIndex, encryptSearchIndex, type SearchIndexContext } from "./search-index.ts";
 export { signStatement, statementDigest, verifyStatement, type SignedTitle } from "./signatures.ts";
 export { nextNumber, statementHash, type SeenStatement } from "./statement-chain.ts";
 export { requireNextEntry, requireNextVersion } from "./statement-history.ts";
@@ -92,7 +92,7 @@ export {
   type VersionFields,
   type VersionStatement,
 } from "./version-statement.ts";
-export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapPlace } from "./data-key-wrap.ts";
+export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapContext } from "./data-key-wrap.ts";
 export {
   makeEntryStatement,
   makeUploadStatements,

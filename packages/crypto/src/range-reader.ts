@@ -55,10 +55,10 @@ export async function openRangeReader(platform: CryptoPlatform, options: RangeRe
       ? fetched.subarray(finalAt, fileEnd)
       : await fetchAll(options, finalAt, fileEnd, options.signal);
   if (stored.length !== fileEnd - finalAt) throw damaged("length", "the file is shorter than stated");
-  const opened = await keys.decrypt(stored, finalChunk);
-  if (!opened.complete) throw damaged("length", "the file's last chunk does not authenticate its length");
-  const contentSize = start.header.padded ? parsePaddingFooter(opened.plaintext, plaintext) : plaintext;
-  const layout: Layout = { options, keys, chunksAt, finalChunk, finalPlaintext: opened.plaintext };
+  const finalPiece = await keys.decrypt(stored, finalChunk);
+  if (!finalPiece.complete) throw damaged("length", "the file's last chunk does not authenticate its length");
+  const contentSize = start.header.padded ? parsePaddingFooter(finalPiece.plaintext, plaintext) : plaintext;
+  const layout: Layout = { options, keys, chunksAt, finalChunk, finalPlaintext: finalPiece.plaintext };
   return {
     start,
     contentSize,
@@ -100,8 +100,8 @@ async function* rangePieces(
     const source = await options.fetchBytes(chunksAt + first * BLOCK_BYTES, chunksAt + end * BLOCK_BYTES, signal);
     let at = first * CHUNK_BYTES;
     for await (const chunks of decryptFullChunks(keys, readPieces(source, signal), first, end)) {
-      const wanted = chunks.subarray(Math.max(0, from - at), Math.max(0, to - at));
-      if (wanted.length > 0) yield wanted;
+      const part = chunks.subarray(Math.max(0, from - at), Math.max(0, to - at));
+      if (part.length > 0) yield part;
       at += chunks.length;
     }
   }

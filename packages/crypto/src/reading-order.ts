@@ -20,7 +20,7 @@ import { parseVersionStatement, type VersionStatement } from "./version-statemen
 import { requireKeyOf, unwrapDataKey } from "./data-key-wrap.ts";
 
 /** The reader's own facts, not from the service. */
-export interface ReadingPlace {
+export interface TrustedVault {
   /** 32 bytes: the vault object's id that was pinned. */
   readonly vault: Uint8Array;
   /** Read from the chain. Read it again first when a statement's place is later: an old view has no members there. */
@@ -33,7 +33,7 @@ export interface ReadingPlace {
  */
 export type FindVaultKey = (record: VaultKeyRecord) => Promise<VaultKey> | VaultKey;
 
-export interface VersionQuestion extends ReadingPlace {
+export interface VersionQuestion extends TrustedVault {
   /** UUID in lower case. */
   readonly fileId: string;
   /** UUID in lower case; null asks for whichever version is current. */
@@ -106,15 +106,15 @@ export async function verifyVersion(
  */
 export async function verifyVersionStatement(
   question: Pick<VersionQuestion, "vault" | "view" | "seen">,
-  given: Uint8Array | VersionStatement,
+  signed: Uint8Array | VersionStatement,
 ): Promise<VersionStatement> {
-  const statement = given instanceof Uint8Array ? parseVersionStatement(given) : given;
+  const statement = signed instanceof Uint8Array ? parseVersionStatement(signed) : signed;
   await requireSigned(question, statement, versionPart(statement), "statement");
   requireNotOlder({ ...statement, number: statement.sequence }, question.seen, "statement");
   return statement;
 }
 
-export interface EntryQuestion extends ReadingPlace {
+export interface EntryQuestion extends TrustedVault {
   readonly kind: EntryKind;
   /** UUID in lower case. */
   readonly id: string;
@@ -162,9 +162,9 @@ export async function openEntry(
 /** The part before record and metadata. Throws CryptoError at step `pins` or `entry`. */
 export async function verifyEntryStatement(
   question: Pick<EntryQuestion, "vault" | "view" | "seen">,
-  given: Uint8Array | EntryStatement,
+  signed: Uint8Array | EntryStatement,
 ): Promise<EntryStatement> {
-  const statement = given instanceof Uint8Array ? parseEntryStatement(given) : given;
+  const statement = signed instanceof Uint8Array ? parseEntryStatement(signed) : signed;
   await requireSigned(question, statement, entryPart(statement), "entry");
   if (isZero(statement.keyId) !== question.view.plainNames)
     throw damaged("entry", "the entry names a key where names are plain, or none where they are encrypted");
@@ -184,7 +184,7 @@ export interface SignedStatement extends Place {
  * `rolled_back` below the floor.
  */
 export async function requireSigned(
-  { vault, view }: ReadingPlace,
+  { vault, view }: TrustedVault,
   statement: SignedStatement,
   { title, body }: SignedPart,
   step: CryptoStep,

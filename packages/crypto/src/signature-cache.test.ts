@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { concatBytes } from "./bytes.ts";
 import { ed25519StatementSigner } from "./ed25519.ts";
 import { signEntryStatement, type EntryFields } from "./entry-statement.ts";
-import { isKnownSignature, MOST_KNOWN, noteSignature } from "./signature-cache.ts";
+import { isCachedSignature, MAX_CACHED_SIGNATURES, cacheSignature } from "./signature-cache.ts";
 import type { VaultView } from "./membership.ts";
 import { webPlatform } from "./platform/web.ts";
 import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading-order.ts";
@@ -42,7 +42,7 @@ function foreign(signer: StatementSigner, change = (signature: Uint8Array) => si
     publicKey: signer.publicKey,
     sign: async (message32) => {
       const signature = Uint8Array.from(await signer.sign(message32));
-      for (let count = 0; count < MOST_KNOWN; count += 1) noteSignature(numbered(count));
+      for (let count = 0; count < MAX_CACHED_SIGNATURES; count += 1) cacheSignature(numbered(count));
       return change(signature);
     },
   };
@@ -112,12 +112,12 @@ describe("a signature that is known", () => {
   });
 
   it("gives way to others in the end, the one that was met longest ago first", () => {
-    for (let count = 0; count < MOST_KNOWN; count += 1) noteSignature(numbered(count));
-    expect(isKnownSignature(numbered(0))).toBe(true);
-    noteSignature(numbered(MOST_KNOWN));
-    expect(isKnownSignature(numbered(0))).toBe(true);
-    expect(isKnownSignature(numbered(1))).toBe(false);
-    expect(isKnownSignature(numbered(MOST_KNOWN))).toBe(true);
+    for (let count = 0; count < MAX_CACHED_SIGNATURES; count += 1) cacheSignature(numbered(count));
+    expect(isCachedSignature(numbered(0))).toBe(true);
+    cacheSignature(numbered(MAX_CACHED_SIGNATURES));
+    expect(isCachedSignature(numbered(0))).toBe(true);
+    expect(isCachedSignature(numbered(1))).toBe(false);
+    expect(isCachedSignature(numbered(MAX_CACHED_SIGNATURES))).toBe(true);
   });
 });
 
@@ -199,6 +199,6 @@ describe("a statement whose signature is known", () => {
     const { bytes, signature } = await signEntryStatement(ENTRY, MEMBER.signer);
     const { publicKey } = MEMBER.signer;
     const digest = statementDigest("coffer/entry/v1", bytes.subarray(0, -64));
-    expect(isKnownSignature({ publicKey, digest, signature })).toBe(true);
+    expect(isCachedSignature({ publicKey, digest, signature })).toBe(true);
   });
 });

@@ -17,23 +17,23 @@ export interface SignedDigest {
 }
 
 /** Two for a file: some 800 KiB. The one met longest ago gives way. */
-export const MOST_KNOWN = 4096;
+export const MAX_CACHED_SIGNATURES = 4096;
 
-const known = new Set<string>();
+const cache = new Set<string>();
 
 /** RangeError for fields of other lengths. */
-export function isKnownSignature(signed: SignedDigest): boolean {
+export function isCachedSignature(signed: SignedDigest): boolean {
   const name = nameOf(signed);
-  if (!known.delete(name)) return false;
-  known.add(name);
+  if (!cache.delete(name)) return false;
+  cache.add(name);
   return true;
 }
 
 /** For code that has verified it or made it, and nobody else. RangeError for fields of other lengths. */
-export function noteSignature(signed: SignedDigest): void {
-  known.add(nameOf(signed));
-  const oldest = known.size > MOST_KNOWN ? known.keys().next().value : undefined;
-  if (oldest !== undefined) known.delete(oldest);
+export function cacheSignature(signed: SignedDigest): void {
+  cache.add(nameOf(signed));
+  const oldest = cache.size > MAX_CACHED_SIGNATURES ? cache.keys().next().value : undefined;
+  if (oldest !== undefined) cache.delete(oldest);
 }
 
 /** All bytes, one character each: fixed lengths, so that no two signatures share a name. */

@@ -115,12 +115,12 @@ describe("a vault key's record", () => {
 
   it("names who made the key, whoever sealed it, and is refused unless both were members there", async () => {
     const first = await signRecord(FIELDS, MEMBER.signer);
-    const again = async (making: Partial<typeof first>, creator = OWNER): Promise<string> => {
-      const fields = { ...FIELDS, creator: creator.address, making: { ...first, ...making } };
+    const again = async (origin: Partial<typeof first>, creator = OWNER): Promise<string> => {
+      const fields = { ...FIELDS, creator: creator.address, origin: { ...first, ...origin } };
       return failureOf(async () => verifyRecord(VIEW, await signRecord(fields, creator.signer)));
     };
     expect(await again({})).toBe("accepted");
-    const resealed = await signRecord({ ...FIELDS, creator: OWNER.address, making: first }, OWNER.signer);
+    const resealed = await signRecord({ ...FIELDS, creator: OWNER.address, origin: first }, OWNER.signer);
     expect([resealed.maker, resealed.made]).toEqual([MEMBER.address, first.made]);
     const byStranger = await signRecord({ ...FIELDS, creator: STRANGER.address }, STRANGER.signer);
     expect(await again(byStranger)).toBe("record damaged");

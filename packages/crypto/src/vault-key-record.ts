@@ -4,13 +4,13 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import { FieldReader, sized, u16 } from "./fields.ts";
 import { findSigner, placeOf, type VaultView } from "./membership.ts";
-import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
+import { comparePlaces, encodePlace, readPlace, type Place } from "./place.ts";
 import { sha256 } from "./sha256.ts";
 import { signStatement, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The member who made a vault key: every record of the key says it, whichever member sealed that. */
-export interface KeyMaking {
+export interface KeyOrigin {
   /** 32 bytes: the chain address of the key's maker. */
   readonly maker: Uint8Array;
   /** 64 bytes: the maker's signature of vault, place, maker and check. */
@@ -30,10 +30,10 @@ interface SealedFields extends Place {
 
 export interface RecordFields extends SealedFields {
   /** That of the record which this one seals again; absent: the creator made the key. */
-  readonly making?: KeyMaking;
+  readonly origin?: KeyOrigin;
 }
 
-export interface VaultKeyRecord extends SealedFields, KeyMaking {
+export interface VaultKeyRecord extends SealedFields, KeyOrigin {
   /** 64 bytes. */
   readonly signature: Uint8Array;
   /** The whole record, 275 to 3858 bytes. */
@@ -53,11 +53,11 @@ export const MAX_RECORD_BYTES = FIXED_BYTES + MAX_SEALED_KEY_BYTES;
 /** Signs a record. RangeError for fields of other lengths than {@link RecordFields} gives. */
 export async function signRecord(fields: RecordFields, signer: StatementSigner): Promise<VaultKeyRecord> {
   const { creator: maker } = fields;
-  const making = fields.making ?? {
+  const origin = fields.origin ?? {
     maker,
     made: await signStatement("coffer/vault-key-made/v1", encodeMade({ ...fields, maker }), signer),
   };
-  const body = encodeBody(fields, making);
+  const body = encodeBody(fields, origin);
   return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
 }
 
@@ -70,8 +70,8 @@ const MOST_RECENT = 4;
  * {@link verifyRecord} checks its signer.
  */
 export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
-  const known = recent.find((record) => equalBytes(record.bytes, bytes));
-  if (known !== undefined) return known;
+  const cached = recent.find((record) => equalBytes(record.bytes, bytes));
+  if (cached !== undefined) return cached;
   const record = parseNew(bytes);
   recent.unshift(record);
   recent.length = Math.min(recent.length, MOST_RECENT);
@@ -82,15 +82,15 @@ function parseNew(bytes: Uint8Array): VaultKeyRecord {
   if (bytes.length <= FIXED_BYTES || bytes.length > MAX_RECORD_BYTES)
     throw damaged("record", `a vault key's record has ${FIXED_BYTES + 1} to ${MAX_RECORD_BYTES} bytes`);
   const reader = new FieldReader(bytes);
-  const places = { vault: reader.take(32), ...takePlace(reader, "record"), creator: reader.take(32) };
-  const check = reader.take(32);
-  const making = { maker: reader.take(32), made: reader.take(SIGNATURE_BYTES) };
-  const sealedLength = reader.takeU16();
-  if (sealedLength + SIGNATURE_BYTES !== reader.left)
+  const places = { vault: reader.read(32), ...readPlace(reader, "record"), creator: reader.read(32) };
+  const check = reader.read(32);
+  const origin = { maker: reader.read(32), made: reader.read(SIGNATURE_BYTES) };
+  const sealedLength = reader.readU16();
+  if (sealedLength + SIGNATURE_BYTES !== reader.remaining)
     throw damaged("record", "the record's length is not that of its sealed key");
-  const sealedKey = reader.take(sealedLength);
-  const signature = reader.take(SIGNATURE_BYTES);
-  return { ...places, check, ...making, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
+  const sealedKey = reader.read(sealedLength);
+  const signature = reader.read(SIGNATURE_BYTES);
+  return { ...places, check, ...origin, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
 }
 
 /** What each read of the vault object has shown to be true: every file of a generation brings the same record. */
@@ -133,7 +133,7 @@ function encodeMade(fields: Pick<VaultKeyRecord, "vault" | "generation" | "after
   );
 }
 
-function encodeBody(fields: RecordFields, { maker, made }: KeyMaking): Uint8Array {
+function encodeBody(fields: RecordFields, { maker, made }: KeyOrigin): Uint8Array {
   const { sealedKey } = fields;
   if (sealedKey.length === 0 || sealedKey.length > MAX_SEALED_KEY_BYTES)
     throw new RangeError(`a sealed key has 1 to ${MAX_SEALED_KEY_BYTES} bytes`);

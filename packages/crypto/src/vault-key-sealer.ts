@@ -1,7 +1,7 @@
 /** Making vault keys for their members, and opening them (file-format §7). */
 import { equalBytes } from "./bytes.ts";
 import { CryptoError, type CryptoStep } from "./errors.ts";
-import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
+import type { KeyBinding, VaultKeyWrap } from "./key-wrap.ts";
 import { findSigner, placeOf, type VaultView } from "./membership.ts";
 import type { Place } from "./place.ts";
 import { parseRecord, signRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
@@ -54,12 +54,12 @@ async function sealAndSign(
   return key.whileHeld(async () => {
     const sealedKey = await sealCopy(wrap, key, { vault, generation, after, creator });
     const fields = { vault, generation, after, creator, check: key.subkey("check"), sealedKey };
-    return signRecord({ ...fields, ...(of !== undefined && { making: of }) }, author.signer);
+    return signRecord({ ...fields, ...(of !== undefined && { origin: of }) }, author.signer);
   });
 }
 
 /** A copy: a wrap may pass it to a worker, and then it is gone here. */
-async function sealCopy(wrap: VaultKeyWrap, key: VaultKey, place: KeyPlace): Promise<Uint8Array> {
+async function sealCopy(wrap: VaultKeyWrap, key: VaultKey, place: KeyBinding): Promise<Uint8Array> {
   const copy = Uint8Array.from(key.reveal());
   try {
     return await wrap.wrap(copy, place);
@@ -103,7 +103,7 @@ export function requireOwnKey(view: VaultView, { address, signer }: Author, plac
     throw new CryptoError("wrong_key", step, "the signing key is not the one that the vault names for this address");
 }
 
-function keyPlace({ vault, generation, after, creator }: VaultKeyRecord): KeyPlace {
+function keyPlace({ vault, generation, after, creator }: VaultKeyRecord): KeyBinding {
   return { vault, generation, after, creator };
 }
 

@@ -7,7 +7,7 @@ import type { EntryFields } from "./entry-statement.ts";
 import { damaged } from "./errors.ts";
 import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
 import { parseFileStart, type FileStart } from "./file-start.ts";
-import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
+import type { KeyBinding, VaultKeyWrap } from "./key-wrap.ts";
 import type { FormerEntry, ListedEntry, VaultView } from "./membership.ts";
 import { encodePlace, NO_END, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
@@ -97,7 +97,7 @@ export function testKeyWrap(secret: string): TestKeyWrap {
   const requests: number[] = [];
   const mac = (use: string, ...parts: Uint8Array[]): Uint8Array =>
     hmac(sha256, encodeText(secret), concatBytes(encodeText(use), ...parts));
-  const mask = (key: Uint8Array, place: KeyPlace): Uint8Array => {
+  const mask = (key: Uint8Array, place: KeyBinding): Uint8Array => {
     const stream = mac("stream", bytesOf(place));
     return key.map((byte, index) => byte ^ (stream[index % 32] ?? 0));
   };
@@ -117,7 +117,7 @@ export function testKeyWrap(secret: string): TestKeyWrap {
   };
 }
 
-function bytesOf({ creator, vault, ...place }: KeyPlace): Uint8Array {
+function bytesOf({ creator, vault, ...place }: KeyBinding): Uint8Array {
   return concatBytes(vault, encodePlace(place), creator);
 }
 

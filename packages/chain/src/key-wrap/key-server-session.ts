@@ -14,7 +14,7 @@ const BACKDATED = 5_000;
 /** It is not used in its last moments, when it may end on the way. */
 const RESERVE = 30_000;
 
-export interface SessionOptions {
+export interface KeyServerSessionOptions {
   readonly client: SuiGrpcClient;
   readonly signer: TransactionSigner;
   readonly packageId: string;
@@ -23,11 +23,11 @@ export interface SessionOptions {
 }
 
 /** One session at a time, made when it is needed and made again when it has ended. */
-export class Sessions {
-  readonly #options: SessionOptions;
+export class KeyServerSessions {
+  readonly #options: KeyServerSessionOptions;
   #open: { readonly key: Promise<SessionKey>; readonly until: number } | null = null;
 
-  constructor(options: SessionOptions) {
+  constructor(options: KeyServerSessionOptions) {
     this.#options = options;
   }
 
@@ -40,10 +40,10 @@ export class Sessions {
     if (this.#open !== null && now < this.#open.until) return await this.#open.key;
     const createdAt = now - BACKDATED;
     const key = createSession(this.#options, createdAt);
-    const opened = { key, until: createdAt + LIFETIME - RESERVE };
-    this.#open = opened;
+    const current = { key, until: createdAt + LIFETIME - RESERVE };
+    this.#open = current;
     return await key.catch((error: unknown) => {
-      if (this.#open === opened) this.#open = null;
+      if (this.#open === current) this.#open = null;
       throw error;
     });
   }
@@ -54,7 +54,7 @@ export class Sessions {
   }
 }
 
-async function createSession(options: SessionOptions, createdAt: number): Promise<SessionKey> {
+async function createSession(options: KeyServerSessionOptions, createdAt: number): Promise<SessionKey> {
   const { client, signer, packageId } = options;
   const keypair = Ed25519Keypair.generate();
   const session = SessionKey.import(

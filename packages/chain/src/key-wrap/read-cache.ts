@@ -2,21 +2,21 @@
 import type { SealCompatibleClient } from "@mysten/seal";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 
-export interface RememberedReads {
+export interface ReadCache {
   readonly client: SealCompatibleClient;
   /** The next reads ask the node again. */
   forget(): void;
 }
 
 /** A client that makes each of SealClient's two reads once, and those of all key servers in one request. It repeats a failed read. */
-export function rememberReads(client: SuiGrpcClient): RememberedReads {
-  const known = new Map<string, Promise<unknown>>();
+export function cacheReads(client: SuiGrpcClient): ReadCache {
+  const cache = new Map<string, Promise<unknown>>();
   const once = <T>(key: string, read: () => Promise<T>): Promise<T> => {
-    const remembered = known.get(key) as Promise<T> | undefined;
+    const remembered = cache.get(key) as Promise<T> | undefined;
     if (remembered !== undefined) return remembered;
     const reading = read();
-    known.set(key, reading);
-    reading.catch(() => known.delete(key));
+    cache.set(key, reading);
+    reading.catch(() => cache.delete(key));
     return reading;
   };
   // Both reads ask for objects by the object that they are called on.
@@ -31,7 +31,7 @@ export function rememberReads(client: SuiGrpcClient): RememberedReads {
   const core = Object.assign(Object.create(client.core) as SealCompatibleClient["core"], overridden);
   return {
     client: Object.assign(Object.create(client) as SealCompatibleClient, { core }),
-    forget: () => known.clear(),
+    forget: () => cache.clear(),
   };
 }
 

@@ -3,7 +3,7 @@ import { AbortError } from "../http/errors.ts";
 import type { OpenVault } from "./open-vault.ts";
 
 /** The same vault for one caller. Waiting for a chain node that is behind can take a minute. */
-export function whileWanted<Vault extends OpenVault | null>(vault: Vault, signal: AbortSignal | undefined): Vault {
+export function untilAborted<Vault extends OpenVault | null>(vault: Vault, signal: AbortSignal | undefined): Vault {
   if (vault === null || signal === undefined) return vault;
   return {
     ...vault,

@@ -3,11 +3,11 @@ import { accountGroup, vaultsGroup } from "@coffer/contract";
 import {
   type ActWarning,
   createVault,
-  encodeUnfinished,
+  encodeCreation,
   resumeCreation,
   type TransactionSigner,
   type VaultObject,
-  type WantedVault,
+  type NewVaultFacts,
 } from "@coffer/chain";
 import { callOn } from "../http/call.ts";
 import { chosenName } from "../http/chosen-name.ts";
@@ -61,7 +61,7 @@ export async function createSharedVault(
   const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)
     throw vaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
-  await session.adopt(vault, session.signer.chainAddress);
+  await session.pinFirst(vault, session.signer.chainAddress);
   await creation.finish();
   return { ...vault, warnings };
 }
@@ -80,7 +80,7 @@ interface Creation {
   readonly vaultName: string;
   load(): Promise<string | null>;
   /** False: another process keeps something else. */
-  keep(kept: string): Promise<boolean>;
+  save(record: string): Promise<boolean>;
   finish(): Promise<void>;
 }
 
@@ -90,45 +90,45 @@ function openCreation(
   journal: CreationJournal | undefined,
 ): Creation {
   const name = `${connection.service.origin} ${signer.chainAddress} ${vaultName}`;
-  let known: string | null = null;
+  let saved: string | null = null;
   return {
     vaultName,
-    load: async () => (known = (await journal?.load(name)) ?? null),
-    keep: async (kept) => {
-      if (journal !== undefined && !(await journal.replace(name, known, kept))) return false;
-      known = kept;
+    load: async () => (saved = (await journal?.load(name)) ?? null),
+    save: async (kept) => {
+      if (journal !== undefined && !(await journal.replace(name, saved, kept))) return false;
+      saved = kept;
       return true;
     },
     // A record that another process has begun since is its own.
     finish: async () => {
-      await journal?.replace(name, known, null);
+      await journal?.replace(name, saved, null);
     },
   };
 }
 
 /** How often another process may come first: it keeps its transaction before it sends it, so that the next look finds it. */
-const LOOKS = 5;
+const ATTEMPTS = 5;
 
-interface MadeObject extends Pick<CreatedVault, "warnings"> {
+interface CreatedObject extends Pick<CreatedVault, "warnings"> {
   readonly object: VaultObject;
 }
 
-async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<MadeObject> {
+async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<CreatedObject> {
   const { chain, signer } = session;
   const vault = { plainNames, ...(signer.statements === undefined ? {} : { signingKey: signer.statements.publicKey }) };
   for (let look = 1; ; look += 1) {
-    const kept = await creation.load();
-    const made = kept === null ? null : await resumeCreation(chain, signer.chainAddress, vault, kept);
-    if (made !== null) return { object: made, warnings: [] };
+    const saved = await creation.load();
+    const object = saved === null ? null : await resumeCreation(chain, signer.chainAddress, vault, saved);
+    if (object !== null) return { object, warnings: [] };
     if ((await findNamed(session, creation)) !== null) throw nameExists();
     try {
       return await create(session, creation, vault);
     } catch (error) {
-      if (!(error instanceof OtherCreation) || look >= LOOKS) throw error;
+      if (!(error instanceof OtherCreation) || look >= ATTEMPTS) throw error;
       if (error.vault === null) continue;
       const objectId = error.vault.chainObjectId;
-      const found = objectId === null ? null : await chain.readVault(objectId);
-      if (found !== null && isNew(found, signer.chainAddress, vault)) return { object: found, warnings: [] };
+      const object = objectId === null ? null : await chain.readVault(objectId);
+      if (object !== null && isNew(object, signer.chainAddress, vault)) return { object, warnings: [] };
       throw nameExists();
     }
   }
@@ -144,26 +144,27 @@ class OtherCreation extends Error {
   }
 }
 
-async function create(session: VaultSession, creation: Creation, vault: WantedVault): Promise<MadeObject> {
+async function create(session: VaultSession, creation: Creation, vault: NewVaultFacts): Promise<CreatedObject> {
   const { chain, signer } = session;
-  const created = await createVault(chain, sending(signer), vault, {
+  const created = await createVault(chain, transactionSigner(signer), vault, {
     beforeSend: async (_digest, signed) => {
-      if (!(await creation.keep(encodeUnfinished(signed)))) throw new OtherCreation(null);
+      if (!(await creation.save(encodeCreation(signed)))) throw new OtherCreation(null);
       // Another process may have kept its transaction, made its vault and tidied up since the first look.
-      const made = await findNamed(session, creation);
-      if (made === null) return;
+      const existing = await findNamed(session, creation);
+      if (existing === null) return;
       await creation.finish();
-      throw new OtherCreation(made);
+      throw new OtherCreation(existing);
     },
   });
   return { object: created.vault, warnings: created.warnings };
 }
 
 /** Only its owner has ever been able to read it. Whatever the service calls it, it is as good as a new one. */
-function isNew(found: VaultObject, chainAddress: string, { plainNames, signingKey }: WantedVault): boolean {
-  const { owner, members, former, offered, generation } = found;
+function isNew(object: VaultObject, chainAddress: string, { plainNames, signingKey }: NewVaultFacts): boolean {
+  const { owner, members, former, offered, generation } = object;
   const isUntouched = generation === 1n && members.length === 0 && former.length === 0 && offered === null;
-  const isWanted = found.plainNames === plainNames && toHex(owner.signingKey) === toHex(signingKey ?? new Uint8Array());
+  const isWanted =
+    object.plainNames === plainNames && toHex(owner.signingKey) === toHex(signingKey ?? new Uint8Array());
   return isUntouched && isWanted && owner.chainAddress === chainAddress;
 }
 
@@ -206,14 +207,14 @@ async function findVault(
   const { list } = vaultsGroup;
   const load = (place: PageCursor) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
   for await (const { vaults } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY)) {
-    const found = vaults.find(isWanted);
-    if (found !== undefined) return found;
+    const match = vaults.find(isWanted);
+    if (match !== undefined) return match;
   }
   return null;
 }
 
 /** @throws VaultError `wrong_chain_key` for a signer that signs no transactions. */
-export function sending(signer: Signer): TransactionSigner {
+export function transactionSigner(signer: Signer): TransactionSigner {
   if (signer.signTransaction === undefined)
     throw vaultError("wrong_chain_key", "The signer signs no transactions, which changes on the chain need");
   return {

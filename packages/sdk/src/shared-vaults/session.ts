@@ -37,7 +37,7 @@ export interface VaultSession {
    * Pins a vault that is read for the first time, or was just made.
    * @throws VaultError `vault_changed` if it is pinned to something else.
    */
-  adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
+  pinFirst(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
   /** The places of files and folders in this machine's memory. */
   readonly homes: Homes;
   /** null: a public vault. */
@@ -48,5 +48,5 @@ export interface VaultSession {
    * Like `find` for a pinned vault. Opens another one as the service shows it first, without pinning it. For vaults
    * that answers name.
    */
-  look(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
+  findUnpinned(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
 }

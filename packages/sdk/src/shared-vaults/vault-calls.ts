@@ -32,8 +32,8 @@ export function vaultCalls(connection: Connection) {
     offerOwnership: (vaultId: string, chainAddress: string | null, options?: CallOptions) =>
       offerVault(connection, vaultId, chainAddress, options),
     acceptOwnership: (vaultId: string, options?: AcceptOptions) => acceptVault(connection, vaultId, options),
-    trust: (vaultId: string, told: ToldOfVault, options?: CallOptions) =>
-      trustVault(connection, vaultId, told, options),
+    trust: (vaultId: string, facts: ToldOfVault, options?: CallOptions) =>
+      trustVault(connection, vaultId, facts, options),
     trustOwner: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       trustOwner(connection, vaultId, chainAddress, options),
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),

@@ -26,7 +26,7 @@ import { rememberMemories } from "./trust/seen-memory.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
 import { publicVault, vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
-import { unlessAborted, whileWanted } from "./caller-signal.ts";
+import { unlessAborted, untilAborted } from "./caller-signal.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 
@@ -85,17 +85,17 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       owned = new OwnedKeys();
     },
     pin: (vaultId, options) => findPin(session, looked.get(vaultId), vaultId, options),
-    adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
+    pinFirst: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
     homes: openHomes(connection.service.origin, pins, seen),
-    find: async (vaultId, options) => whileWanted((await session.open(vaultId, options)).vault, options?.signal),
+    find: async (vaultId, options) => untilAborted((await session.open(vaultId, options)).vault, options?.signal),
     open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId, owned), options?.signal),
-    look: async (vaultId, options) => {
+    findUnpinned: async (vaultId, options) => {
       const pin = await pins.load(connection.service.origin, vaultId);
       if (pin !== null) return session.find(vaultId, options);
       const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId), owned);
       looked.set(vaultId, looking);
       looking.catch(() => looked.get(vaultId) === looking && looked.delete(vaultId));
-      return whileWanted((await unlessAborted(looking, options?.signal)).vault, options?.signal);
+      return untilAborted((await unlessAborted(looking, options?.signal)).vault, options?.signal);
     },
   };
   return session;

@@ -66,8 +66,8 @@ export class ExportKeys {
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     this.#all ??= this.#openAll();
     await this.#all.catch(() => undefined);
-    const known = this.#keys.get(toHex(record.keyId));
-    if (known !== undefined) return known;
+    const key = this.#keys.get(toHex(record.keyId));
+    if (key !== undefined) return key;
     let failure: unknown;
     for (const candidate of [record, ...this.#sealedAgain(record)])
       try {
@@ -82,9 +82,9 @@ export class ExportKeys {
 
   /** Records of the same generation with the same `check`; each was verified. */
   #sealedAgain({ generation, check, keyId }: VaultKeyRecord): VaultKeyRecord[] {
-    const [wanted, own] = [toHex(check), toHex(keyId)];
+    const [ownCheck, own] = [toHex(check), toHex(keyId)];
     return this.#records.filter(
-      (other) => toHex(other.keyId) !== own && other.generation === generation && toHex(other.check) === wanted,
+      (other) => toHex(other.keyId) !== own && other.generation === generation && toHex(other.check) === ownCheck,
     );
   }
 

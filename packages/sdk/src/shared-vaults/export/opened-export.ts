@@ -81,7 +81,7 @@ export interface OpenedExport {
    * @throws VaultError whose `step` is the check of the reading order that failed.
    */
   read(fileId: string): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Reads everything. Answers the items that are not true; nothing if all are. */
+  /** Reads everything. Returns the items that are not true; nothing if all are. */
   verify(options?: { readonly signal?: AbortSignal }): Promise<readonly ExportProblem[]>;
   /**
    * Overwrites the vault keys in memory, once you have read what you need. Reads that are under way or begin later fail
@@ -221,8 +221,8 @@ export class StoredExport implements OpenedExport {
 
   #open(kind: EntryKind, facts: ExportedFileFacts | ExportedFolderFacts, place: string | null) {
     const item = { ...facts, vaultId: this.vaultId };
-    const shown = facts.trashedAt === null ? place : placeOf(facts);
-    return inVaultTerms(() => openItem(this.#vault, kind, item, shown));
+    const shownFolder = facts.trashedAt === null ? place : placeOf(facts);
+    return inVaultTerms(() => openItem(this.#vault, kind, item, shownFolder));
   }
 
   async *#content(

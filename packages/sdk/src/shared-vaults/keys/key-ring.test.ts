@@ -27,7 +27,7 @@ const flip = (key: Uint8Array): Uint8Array => key.map((byte) => byte ^ 0xff);
 
 const VAULT_ID = "0197b6f0-0000-7000-8000-000000000001";
 
-it("answers no key for a record that its creator did not sign, also where a true one has the same check", async () => {
+it("returns no key for a record that its creator did not sign, also where a true one has the same check", async () => {
   const signer = await statementSigner(new Uint8Array(32).fill(3));
   const author = { address: new Uint8Array(32).fill(1), signer };
   const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
@@ -78,8 +78,8 @@ function numbersOf() {
   return {
     isBaseConfirmed: () => Promise.resolve(true),
     isMakerConfirmed: () => Promise.resolve(true),
-    noteMakers: () => Promise.resolve(),
-    noteMade: (name: string) => Promise.resolve(void made.add(name)),
+    recordMakers: () => Promise.resolve(),
+    recordMade: (name: string) => Promise.resolve(void made.add(name)),
     isMade: (name: string) => Promise.resolve(made.has(name)),
   };
 }

@@ -15,13 +15,13 @@ import type { OwnedKeys } from "./owned-keys.ts";
 const MOST_AT_ONCE = 100;
 
 /** `isPassing`: the chain's node did not name who made or sealed the key, which a later read may do. */
-export type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
+export type OpenOutcome = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
 
 export class KeyServers {
   readonly #wrap: () => VaultKeyWrap;
   readonly #owned: OwnedKeys;
   /** Requests on their way, by key id. */
-  readonly #asked = new Map<string, Promise<Opened>>();
+  readonly #pending = new Map<string, Promise<OpenOutcome>>();
 
   constructor(wrap: () => VaultKeyWrap, owned: OwnedKeys) {
     this.#wrap = wrap;
@@ -29,22 +29,22 @@ export class KeyServers {
   }
 
   /** In the order of the records. Callers that ask for the same at once share the answer; nothing here waits for anything else. */
-  async ask(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
-    const missing = records.filter(({ keyId }) => !this.#asked.has(toHex(keyId)));
+  async open(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly OpenOutcome[]> {
+    const missing = records.filter(({ keyId }) => !this.#pending.has(toHex(keyId)));
     for (let from = 0; from < missing.length; from += MOST_AT_ONCE) {
       const batch = missing.slice(from, from + MOST_AT_ONCE);
       const opening = this.#openOf(view, batch);
       for (const [at, { keyId }] of batch.entries()) {
         const id = toHex(keyId);
-        const one = opening.then((opened) => openedAt(opened, at)).finally(() => this.#asked.delete(id));
-        this.#asked.set(id, one);
+        const one = opening.then((opened) => openedAt(opened, at)).finally(() => this.#pending.delete(id));
+        this.#pending.set(id, one);
       }
     }
-    return Promise.all(records.flatMap(({ keyId }) => this.#asked.get(toHex(keyId)) ?? []));
+    return Promise.all(records.flatMap(({ keyId }) => this.#pending.get(toHex(keyId)) ?? []));
   }
 
   /** All at once; when one of them is refused, in halves, until the refused ones are alone. */
-  async #openOf(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
+  async #openOf(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly OpenOutcome[]> {
     try {
       return (await openVaultKeys(view, records, this.#wrap())).map(({ key }) => ({ key: this.#owned.own(key) }));
     } catch (error) {
@@ -64,7 +64,7 @@ export class KeyServers {
   }
 }
 
-export function openedAt(opened: readonly Opened[], at: number): Opened {
+export function openedAt(opened: readonly OpenOutcome[], at: number): OpenOutcome {
   const one = opened[at];
   if (one === undefined) throw new TypeError("fewer keys were opened than asked for");
   return one;

@@ -38,13 +38,13 @@ export function keyServerLayer(
       .filter((status) => status.state === state)
       .reduce((sum, { objectId }) => sum + (set?.servers.find((each) => each.objectId === objectId)?.weight ?? 0), 0);
   const threshold = set?.threshold ?? 0;
-  const told = statuses.flatMap(({ name, state, detail }) =>
+  const problems = statuses.flatMap(({ name, state, detail }) =>
     state === "ok" ? [] : [`${name}: ${(detail ?? "unknown").replace(/\.$/, "")}`],
   );
   if (weightOf("ok") >= threshold)
-    return ok(told.length === 0 ? "All key servers answer." : `Enough key servers answer. ${told.join("; ")}.`);
-  if (weightOf("ok") + weightOf("unknown") >= threshold) return unknown(`${told.join("; ")}.`);
+    return ok(problems.length === 0 ? "All key servers answer." : `Enough key servers answer. ${problems.join("; ")}.`);
+  if (weightOf("ok") + weightOf("unknown") >= threshold) return unknown(`${problems.join("; ")}.`);
   const code = statuses.find(({ code }) => code !== undefined)?.code ?? "key_servers_unavailable";
-  const nextStep = `${threshold} shares are needed. ${told.join("; ")}. Wait until they answer, then repeat it.`;
+  const nextStep = `${threshold} shares are needed. ${problems.join("; ")}. Wait until they answer, then repeat it.`;
   return { state: "failed", cause: code, nextStep };
 }

@@ -11,15 +11,15 @@ import type { VaultSession } from "../session.ts";
 /** As many records as two hundred generations have, in one answer of some 200 KB. */
 const PAGE = 200;
 
-export class ListedRecords {
+export class RecordList {
   readonly #session: VaultSession;
   readonly #vaultId: string;
   readonly #view: () => Promise<VaultView>;
-  readonly #known = new Map<string, VaultKeyRecord>();
+  readonly #records = new Map<string, VaultKeyRecord>();
   /** By generation, null for all of them: lists that are on their way. */
   readonly #lists = new Map<bigint | null, Promise<readonly ListedRecord[]>>();
   /** The one generation that was asked for; null once all of them were. */
-  #asked: bigint | null | undefined;
+  #listedGeneration: bigint | null | undefined;
 
   constructor(session: VaultSession, vaultId: string, view: () => Promise<VaultView>) {
     this.#session = session;
@@ -28,30 +28,31 @@ export class ListedRecords {
   }
 
   /** By id: the records listed so far. */
-  get known(): ReadonlyMap<string, VaultKeyRecord> {
-    return this.#known;
+  get byId(): ReadonlyMap<string, VaultKeyRecord> {
+    return this.#records;
   }
 
-  note(record: VaultKeyRecord): void {
-    this.#known.set(toHex(record.keyId), record);
+  add(record: VaultKeyRecord): void {
+    this.#records.set(toHex(record.keyId), record);
   }
 
   /** undefined: the service does not list it. `generation`: where to look; null: everywhere. */
   async find(keyId: string, generation: bigint | null): Promise<VaultKeyRecord | undefined> {
-    const known = this.#known.get(keyId);
-    if (known !== undefined) return known;
+    const record = this.#records.get(keyId);
+    if (record !== undefined) return record;
     // A caller that needs the keys of a second generation may need those of all: one list has them.
-    const isSecond = this.#asked !== undefined && this.#asked !== null && this.#asked !== generation;
+    const isSecond =
+      this.#listedGeneration !== undefined && this.#listedGeneration !== null && this.#listedGeneration !== generation;
     if (isSecond) await this.list(null);
-    if (!this.#known.has(keyId)) await this.list(generation);
-    return this.#known.get(keyId);
+    if (!this.#records.has(keyId)) await this.list(generation);
+    return this.#records.get(keyId);
   }
 
   /** Callers that ask at once share one call. */
   list(generation: bigint | null): Promise<readonly ListedRecord[]> {
     const running = this.#lists.get(generation);
     if (running !== undefined) return running;
-    if (this.#asked !== null) this.#asked = generation;
+    if (this.#listedGeneration !== null) this.#listedGeneration = generation;
     const listing = this.#listAll(generation).finally(() => this.#lists.delete(generation));
     this.#lists.set(generation, listing);
     return listing;
@@ -85,10 +86,10 @@ export class ListedRecords {
   /** Skips a record that is broken, or not the one its id names: a caller that needs it learns that it is missing. */
   #read({ keyId, record }: ListedRecord): void {
     const bytes = fromBase64(record);
-    if (bytes === null || this.#known.has(keyId)) return;
+    if (bytes === null || this.#records.has(keyId)) return;
     try {
       const parsed = parseRecord(bytes);
-      if (toHex(parsed.keyId) === keyId) this.#known.set(keyId, parsed);
+      if (toHex(parsed.keyId) === keyId) this.#records.set(keyId, parsed);
     } catch (error) {
       if (!(error instanceof CryptoError)) throw error;
     }

@@ -76,9 +76,9 @@ export async function resealVault(
       const view = await vault.view({ maxAge: 0 });
       const { keys, closed } = await listKeys(connection, vault, view, options);
       const open = await findOpening(connection, view, keys);
-      const left = keys.filter((key) => !open.has(key));
+      const outdated = keys.filter((key) => !open.has(key));
       const outcomes: Outcome[] = [];
-      for (const key of left) outcomes.push(await attempt({ connection, vault, view, author, options }, key));
+      for (const key of outdated) outcomes.push(await attempt({ connection, vault, view, author, options }, key));
       vault.forgetWritingKey();
       resealed += outcomes.filter((outcome) => outcome === "done").length;
       if (outcomes.includes("moved")) continue;
@@ -120,9 +120,9 @@ async function listKeys(
         continue;
       }
       const name = [encodePlace(record), record.check, record.maker].map(toHex).join(" ");
-      const known = keys.get(name) ?? { records: [], replaced: record };
-      known.records.push(record);
-      keys.set(name, current ? { ...known, replaced: record } : known);
+      const key = keys.get(name) ?? { records: [], replaced: record };
+      key.records.push(record);
+      keys.set(name, current ? { ...key, replaced: record } : key);
     }
   return { keys: [...keys.values()], closed };
 }

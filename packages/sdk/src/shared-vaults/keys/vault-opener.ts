@@ -22,7 +22,7 @@ export async function openVault(session: VaultSession, pin: VaultPin, owned: Own
   const viewer = openViewer(session, pin, numbers, memory);
   const keys = new KeyRing(session, pin, { view: viewer, author: (view) => authorBy(view), numbers }, owned);
   const noteSigned = (place: Place): void => {
-    numbers.noteSigned(place);
+    numbers.recordSigned(place);
   };
   const requireNewest = (view: VaultView) => numbers.requireNewest(view, () => viewer({ maxAge: 0 }));
   // A view never changes, so neither does who signs by it: an upload asks three times.
@@ -64,29 +64,29 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
   const { chain, signer } = session;
   const chainObjectId = pin.chainObjectId ?? "";
   const nextSteps = { rolled_back: healingStep(pin.vaultId) };
-  let held = pin;
+  let currentPin = pin;
   /** The last read that names the signer. What it shows was looked at: a list asks for each of its items. */
-  let known: { readonly vault: VaultObject; readonly view: VaultView } | null = null;
+  let lastRead: { readonly vault: VaultObject; readonly view: VaultView } | null = null;
   return (options = {}) =>
     inVaultTerms(async () => {
       // A view comes before all verification: other processes' notes count from here on.
       await memory.refresh();
       const { generation, floor: minFloor, base: minBase = 0n } = await numbers.confirmed();
       const least = options.minGeneration ?? 0n;
-      const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor, minBase };
-      const remembered = await chain.readVault(chainObjectId, wanted);
-      if (remembered === known?.vault) {
-        await numbers.note(known.vault, known.view);
-        return known.view;
+      const required = { ...options, minGeneration: least > generation ? least : generation, minFloor, minBase };
+      const remembered = await chain.readVault(chainObjectId, required);
+      if (remembered === lastRead?.vault) {
+        await numbers.record(lastRead.vault, lastRead.view);
+        return lastRead.view;
       }
       // A member added, or kept on, a moment ago must not fail because of an earlier read.
       const vault = isNamed(remembered, signer)
         ? remembered
-        : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
-      held = await requireHeld(session, held, vault);
+        : await chain.readVault(chainObjectId, { ...required, maxAge: 0 });
+      currentPin = await requireHeld(session, currentPin, vault);
       const view = viewOf(vault);
-      await numbers.note(vault, view);
-      if (isNamed(vault, signer)) known = { vault, view };
+      await numbers.record(vault, view);
+      if (isNamed(vault, signer)) lastRead = { vault, view };
       return view;
     }, nextSteps);
 }
@@ -123,9 +123,9 @@ const views = new WeakMap<VaultObject, VaultView>();
 
 /** One conversion per read: a list asks for each of its items, and a vault may name thousands of addresses. */
 function viewOf(vault: VaultObject): VaultView {
-  const known = views.get(vault) ?? toVaultView(vault);
-  views.set(vault, known);
-  return known;
+  const cached = views.get(vault) ?? toVaultView(vault);
+  views.set(vault, cached);
+  return cached;
 }
 
 /** When the access of an address ended; null: it has not, or the allowlist does not name it. */

@@ -76,23 +76,23 @@ test("N7: a right is noted before its transaction is sent, also when nobody answ
 
 test("N7: whoever takes a right away is told what gave it, of that address and of no other", async () => {
   await giveInVain(ANNA);
-  expect((await look(ANNA)).given).toEqual(["first"]);
-  expect((await look(BEN)).given).toEqual([]);
-  expect((await look(offerTo(null))).given).toEqual([]);
+  expect((await look(ANNA)).earlierGrants).toEqual(["first"]);
+  expect((await look(BEN)).earlierGrants).toEqual([]);
+  expect((await look(offerTo(null))).earlierGrants).toEqual([]);
   await giveInVain(offerTo("0xb"));
-  expect((await look(offerTo(null))).given).toEqual(["first"]);
+  expect((await look(offerTo(null))).earlierGrants).toEqual(["first"]);
   // Who is removed loses an offer as well.
-  expect((await look(BEN)).given).toEqual(["first"]);
+  expect((await look(BEN)).earlierGrants).toEqual(["first"]);
 });
 
 test("N7: one node's word ends it never, three days of this machine's clock do", async () => {
   await give(ANNA, "second");
   await take(ANNA, "third");
-  expect((await look(ANNA)).given).toEqual(["first"]);
+  expect((await look(ANNA)).earlierGrants).toEqual(["first"]);
   now += 3 * DAY - 1;
-  expect((await look(ANNA)).given).toEqual(["first"]);
+  expect((await look(ANNA)).earlierGrants).toEqual(["first"]);
   now += 1;
-  expect((await look(ANNA)).given).toEqual([]);
+  expect((await look(ANNA)).earlierGrants).toEqual([]);
   expect(await kept()).toEqual([]);
 });
 
@@ -119,7 +119,7 @@ test("N7: a retry names the same act, whatever the node shows, until a later act
   await take(BEN, "second");
   expect((await look(BEN)).last).toBeUndefined();
   // All of them may still be executed.
-  expect((await look(ANNA)).given).toEqual(["first", "first", "made up"]);
+  expect((await look(ANNA)).earlierGrants).toEqual(["first", "first", "made up"]);
 });
 
 test("N7: who heals a node's lies does not forget what was given", async () => {

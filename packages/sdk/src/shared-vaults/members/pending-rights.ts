@@ -34,14 +34,14 @@ export async function actOnRight(
       return changed.length === 0 ? kept : { ...kept, given: changed };
     });
   const { given: kept = [] } = await pins.loadHighest(objectId);
-  const known = kept.filter((each) => isValid(each, clock()));
+  const valid = kept.filter((each) => isValid(each, clock()));
   let isNoted = kept.length > 0;
   const settle = async (by: (given: readonly GivenRight[]) => readonly GivenRight[]): Promise<void> => {
     if (isNoted) await change(by);
   };
-  const unknown = known.find((given) => !given.isAnswered && isSame(given, right));
+  const unknown = valid.find((given) => !given.isAnswered && isSame(given, right));
   const options: OwnerActOptions = {
-    given: known.filter((given) => isTakenWith(given, right)).map(({ last }) => last),
+    earlierGrants: valid.filter((given) => isTakenWith(given, right)).map(({ last }) => last),
     // At most one of that attempt and this one is executed.
     ...(unknown !== undefined && { last: unknown.last }),
     beforeGiving: async (last) => {

@@ -80,7 +80,7 @@ export async function revokeAgent(
 async function endAll(
   connection: Connection,
   chainAddress: string,
-  known: readonly string[],
+  vaultIds: readonly string[],
   options: CallOptions,
 ): Promise<RevokedMembership[]> {
   const memberships: RevokedMembership[] = [];
@@ -94,9 +94,9 @@ async function endAll(
     }
   };
   // The owner's own list comes first: the service's list may be endless, or fail.
-  for (const vaultId of new Set(known)) await attempt(vaultId);
+  for (const vaultId of new Set(vaultIds)) await attempt(vaultId);
   for (const vaultId of await listSharedVaults(connection, options))
-    if (!known.includes(vaultId)) await attempt(vaultId);
+    if (!vaultIds.includes(vaultId)) await attempt(vaultId);
   if (failures.length > 0) throw failures[0];
   return memberships;
 }
@@ -120,7 +120,7 @@ async function endMembership(
 ): Promise<RevokedMembership> {
   const session = vaultSession(connection);
   // Vaults that the service lists are read, and not pinned.
-  const vault = await session.look(vaultId, options);
+  const vault = await session.findUnpinned(vaultId, options);
   if (vault === null) throw publicVault();
   const objectId = vault.pin.chainObjectId ?? "";
   const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));

@@ -59,10 +59,10 @@ export async function redeemInvite(
   signer: Signer,
   { pins, ...options }: RedeemOptions = {},
 ): Promise<RedeemedAgent> {
-  const told = parseInviteText(text).told.vaults;
-  const vaults = told === null ? [] : pinsOf(connection, told);
-  if (told !== null) {
-    await requireNetwork(connection, told);
+  const { vaults: named } = parseInviteText(text).told;
+  const vaults = named === null ? [] : pinsOf(connection, named);
+  if (named !== null) {
+    await requireNetwork(connection, named);
     const store = pins ?? (await findStore(connection));
     if (store !== null) await keepPins(store, vaults);
   }
@@ -99,10 +99,10 @@ async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVau
 /** A vault that this machine has pinned already stays pinned: neither an invite nor the service changes that silently. */
 async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
   for (const pin of pins) {
-    const known = await store.load(pin.origin, pin.vaultId);
-    if (known !== null && !isSamePin(known, pin))
+    const pinned = await store.load(pin.origin, pin.vaultId);
+    if (pinned !== null && !isSamePin(pinned, pin))
       throw vaultChanged(
-        `Vault ${pin.vaultId} is pinned to ${describePin(known)}, and the invite says ${describePin(pin)}`,
+        `Vault ${pin.vaultId} is pinned to ${describePin(pinned)}, and the invite says ${describePin(pin)}`,
         ASK_WHO_INVITED,
       );
   }

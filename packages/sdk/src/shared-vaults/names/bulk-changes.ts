@@ -13,7 +13,7 @@ import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entr
 import { findVaultOf, liesIn } from "./vault-finder.ts";
 import { isEntryStored } from "./entry-history.ts";
 import { refreshFor } from "./refresh.ts";
-import type { Staged } from "./name-stager.ts";
+import type { StagedEntries } from "./name-stager.ts";
 
 /** Items that are read and signed at the same time. */
 const LANES = 16;
@@ -35,18 +35,18 @@ export async function moveSigned(
 ): Promise<ItemOutcome[]> {
   const outcomes = new Map<string, SdkError | null>();
   const moves = new Map(items.map((item) => [item.id, new Move(connection, item, folderId, moving)]));
-  for (let [left, attempt] = [[...moves.values()], 1]; left.length > 0; attempt += 1) {
+  for (let [pending, attempt] = [[...moves.values()], 1]; pending.length > 0; attempt += 1) {
     const signed = new Map<string, SignedMove | null>();
-    await eachOf(left, async (one) => {
+    await eachOf(pending, async (one) => {
       const move = await orError(one.sign());
       if (move instanceof SdkError) outcomes.set(one.item.id, move);
       else signed.set(one.item.id, move);
     });
-    const sendable = left.flatMap(({ item }) => (signed.has(item.id) ? [item] : []));
+    const sendable = pending.flatMap(({ item }) => (signed.has(item.id) ? [item] : []));
     const entries = new Map<string, SharedEntry>();
     for (const [id, move] of signed) if (move !== null) entries.set(id, move.shared);
-    left = [];
-    const renewals = new Map<string, SdkError | Staged>();
+    pending = [];
+    const renewals = new Map<string, SdkError | StagedEntries>();
     for (const { id, error } of sendable.length === 0 ? [] : await send(sendable, entries)) {
       const [move, signing] = [signed.get(id) ?? null, moves.get(id)];
       outcomes.set(id, error);
@@ -65,7 +65,7 @@ export async function moveSigned(
         if (renewed instanceof SdkError) outcomes.set(id, renewed);
         else {
           signing.noteStaged(renewed);
-          left.push(signing);
+          pending.push(signing);
         }
       }
     }
@@ -107,13 +107,13 @@ class Move {
         this.#condition.require(item.shared);
         const { metadata, statement: previous } = await openItem(vault, kind, item, placeOf(item));
         const view = await vault.view();
-        const wanted = { kind, id, folderId, metadata, previous };
-        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), wanted) };
+        const draft = { kind, id, folderId, metadata, previous };
+        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), draft) };
       });
     });
   }
 
-  noteStaged(staged: Staged): void {
+  noteStaged(staged: StagedEntries): void {
     this.#condition?.noteStaged(staged, this.item.id);
   }
 

@@ -15,7 +15,7 @@ import { nameOne } from "./name-reader.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./vault-finder.ts";
 import { refreshFor } from "./refresh.ts";
-import type { Staged } from "./name-stager.ts";
+import type { StagedEntries } from "./name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
@@ -91,8 +91,8 @@ async function createIn(
   const make = async (): Promise<Folder> => {
     const view = await vault.view();
     const metadata = { name, contentType: "", size: 0 };
-    const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
-    const shared = await makeEntry(vault, view, await vault.writingKey(view, "new"), wanted);
+    const draft = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
+    const shared = await makeEntry(vault, view, await vault.writingKey(view, "new"), draft);
     const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
     const created = await unlessStored(callOn(connection, foldersGroup.create, { body }, options), () =>
       findCreated(connection, id, shared),
@@ -105,7 +105,7 @@ async function createIn(
     noteOwnEntry(vault, id, ownStatement(shared));
     return created.folder;
   };
-  const folder = await inVaultTerms(() => asOften(connection, vault, { folderId: () => parentId }, make));
+  const folder = await inVaultTerms(() => withRetries(connection, vault, { folderId: () => parentId }, make));
   return nameOne(connection, FOLDERS, folder, options);
 }
 
@@ -205,8 +205,8 @@ async function withEntry<Kind extends Item>(
     if (parentId === undefined) ({ folderId } = opened.statement);
     const view = await vault.view();
     const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
-    const wanted = { kind, id, folderId, metadata, previous: opened.statement };
-    const shared = await makeEntry(vault, view, await vault.writingKey(view, "again"), wanted);
+    const draft = { kind, id, folderId, metadata, previous: opened.statement };
+    const shared = await makeEntry(vault, view, await vault.writingKey(view, "again"), draft);
     const body = { shared, ...(view.plainNames ? { name: metadata.name } : {}) };
     const changed = await unlessStored(send(body), async () => {
       const now = await items.get(connection, id);
@@ -216,17 +216,20 @@ async function withEntry<Kind extends Item>(
     noteOwnEntry(vault, id, ownStatement(shared));
     return changed;
   };
-  const noteStaged = (staged: Staged) => {
+  const noteStaged = (staged: StagedEntries) => {
     condition.noteStaged(staged, id);
   };
-  return inVaultTerms(() => asOften(connection, vault, { folderId: () => folderId, noteStaged }, attempt));
+  return inVaultTerms(() => withRetries(connection, vault, { folderId: () => folderId, noteStaged }, attempt));
 }
 
 /** Tries again with a new entry after the vault's generation moved, or the folder's names were under another key. */
-async function asOften<Result>(
+async function withRetries<Result>(
   connection: Connection,
   vault: OpenVault,
-  { folderId, noteStaged }: { readonly folderId: () => string | null; readonly noteStaged?: (staged: Staged) => void },
+  {
+    folderId,
+    noteStaged,
+  }: { readonly folderId: () => string | null; readonly noteStaged?: (staged: StagedEntries) => void },
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

@@ -33,10 +33,10 @@ export async function toIndexQuery<Query extends NameQuery>(
     throw new ContractError("request", "files.list", ["vaultId: needed beside name, where vaults may be shared"]);
   // A folder without its vault: the folder names the vault, so that no name goes to the service unencrypted.
   const place = { vaultId: query.vaultId, folderId: folder === "root" ? undefined : folder };
-  const found = await findPlace(connection, place, options);
-  if (found === null) return query;
-  const { vault } = found;
-  if (vault === null) return { ...query, vaultId: found.vaultId };
+  const location = await findPlace(connection, place, options);
+  if (location === null) return query;
+  const { vault } = location;
+  if (vault === null) return { ...query, vaultId: location.vaultId };
   if ((await vault.view()).plainNames) return query;
   if (folder === undefined)
     throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);
@@ -48,11 +48,11 @@ export async function toIndexQuery<Query extends NameQuery>(
 }
 
 /** The record may be void by now, because a rotation has ended: then there is a newer key. */
-async function newestKeyOf(...asked: Parameters<typeof keyOf>): Promise<VaultKey | null> {
+async function newestKeyOf(...question: Parameters<typeof keyOf>): Promise<VaultKey | null> {
   try {
-    return await keyOf(...asked);
+    return await keyOf(...question);
   } catch (error) {
-    if (error instanceof CryptoError && error.code === "rolled_back") return keyOf(...asked);
+    if (error instanceof CryptoError && error.code === "rolled_back") return keyOf(...question);
     throw error;
   }
 }

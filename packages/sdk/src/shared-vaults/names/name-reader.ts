@@ -25,7 +25,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 ]);
 
 /** The query of a list: in a shared vault each item must match it. */
-export interface Asked {
+export interface ListQuery {
   readonly vaultId?: string | undefined;
   /** The id of their folder; `root` for the top of the vault. */
   readonly folderId?: string | undefined;
@@ -42,29 +42,31 @@ export interface Asked {
 export async function nameItems<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
-  shown: readonly Kind[],
-  asked: Asked,
+  listed: readonly Kind[],
+  query: ListQuery,
   options?: CallOptions,
 ): Promise<Kind[]> {
-  const { folderId = "root" } = asked;
-  const name = leniently(nameOf(connection, items, placeIn(asked)));
+  const { folderId = "root" } = query;
+  const name = leniently(nameOf(connection, items, placeIn(query)));
   const session = vaultSession(connection);
-  const findHome = await session.homes.look();
+  const findHome = await session.homes.read();
   // Nothing leaves its vault: an item is in the vault of its folder.
-  const home = asked.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
+  const home = query.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
   const isOwn = ({ id, vaultId }: Kind): boolean =>
     (home ?? vaultId) === vaultId && (findHome(id)?.vaultId ?? vaultId) === vaultId;
-  const own = shown.filter((item) => !isUnnamed(item) && isOwn(item));
+  const own = listed.filter((item) => !isUnnamed(item) && isOwn(item));
   const named = new Map<Kind, Kind>();
   for (const vaultId of new Set(own.map((item) => item.vaultId))) {
     // Only the caller's own word pins a vault: no list does.
-    const vault = await (vaultId === asked.vaultId ? session.find(vaultId, options) : session.look(vaultId, options));
+    const vault = await (vaultId === query.vaultId
+      ? session.find(vaultId, options)
+      : session.findUnpinned(vaultId, options));
     const there = own.filter((item) => item.vaultId === vaultId);
     for (const [at, item] of (await nameVault(vault, there, name)).entries()) named.set(there[at] ?? item, item);
   }
-  const list = shown.map((item) => named.get(item) ?? (isUnnamed(item) ? item : unnamed(item, "vault_changed")));
-  const wanted = asked.name?.normalize("NFC");
-  if (wanted !== undefined && list.some((item) => isMisnamed(item, wanted)))
+  const list = listed.map((item) => named.get(item) ?? (isUnnamed(item) ? item : unnamed(item, "vault_changed")));
+  const queriedName = query.name?.normalize("NFC");
+  if (queriedName !== undefined && list.some((item) => isMisnamed(item, queriedName)))
     throw vaultError("damaged", "The service answers with another name than the one that was asked for", {
       step: "entry",
     });
@@ -83,28 +85,28 @@ export async function nameOne<Kind extends Item>(
 ): Promise<Kind> {
   requireVault(item, vaultId);
   await liesIn(connection, item.id, vaultId);
-  const vault = await vaultSession(connection).look(item.vaultId, options);
+  const vault = await vaultSession(connection).findUnpinned(item.vaultId, options);
   return (await nameVault(vault, [item], nameOf(connection, items)))[0] ?? item;
 }
 
-type Place = (item: Item) => string | null;
+type FolderOf = (item: Item) => string | null;
 
 /** Where an item of a list must be: in the requested folder, whatever the service shows. */
-function placeIn({ folderId, trashed = false }: Asked): Place {
+function placeIn({ folderId, trashed = false }: ListQuery): FolderOf {
   if (folderId === undefined || trashed) return placeOf;
   return () => (folderId === "root" ? null : folderId);
 }
 
 /** Names of public vaults are the service's own. */
-function isMisnamed(item: Item, wanted: string): boolean {
-  return item.name.normalize("NFC") !== wanted && (item.shared !== null || isUnnamed(item));
+function isMisnamed(item: Item, queriedName: string): boolean {
+  return item.name.normalize("NFC") !== queriedName && (item.shared !== null || isUnnamed(item));
 }
 
 /**
  * Somebody on this machine may have changed the item since the service showed it. If so, this reads it once more: the
  * item is not older, it only was.
  */
-function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, place: Place = placeOf): Name<Kind> {
+function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, place: FolderOf = placeOf): Name<Kind> {
   return async (vault, shown) => {
     try {
       return named(items, shown, await openItem(vault, items.kind, shown, place(shown)));

@@ -13,14 +13,18 @@ import { VaultError } from "../../http/errors.ts";
 import { CHANGE_ATTEMPTS } from "../../http/retry.ts";
 
 /** Entries that this client has signed, by the id of their item. */
-export type Staged = ReadonlyMap<string, SharedEntry>;
+export type StagedEntries = ReadonlyMap<string, SharedEntry>;
 
 /**
  * Stages every live entry of the folder under the current key, until the service has changed the folder to it. Several
- * clients may do it at once: each finishes the others' work. Answers the entries of this client, which the items have
+ * clients may do it at once: each finishes the others' work. Returns the entries of this client, which the items have
  * unless another one's came first.
  */
-export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<Staged> {
+export async function stageFolder(
+  connection: Connection,
+  vault: OpenVault,
+  folderId: string | null,
+): Promise<StagedEntries> {
   for (let round = 0; round < CHANGE_ATTEMPTS; round += 1) {
     const view = await vault.view({ maxAge: 0 });
     const writing = await vault.writingKey(view, "again");
@@ -39,7 +43,7 @@ async function stageOnce(
   view: VaultView,
   writing: WritingKey,
   folderId: string | null,
-): Promise<Staged | null> {
+): Promise<StagedEntries | null> {
   const keyId = toHex(writing.record.keyId);
   const staged = new Map<string, SharedEntry>();
   let changed = false;
@@ -62,15 +66,15 @@ async function* entriesOf(
   view: VaultView,
   writing: WritingKey,
   folderId: string | null,
-): AsyncGenerator<Staged, void, undefined> {
+): AsyncGenerator<StagedEntries, void, undefined> {
   let piece = new Map<string, SharedEntry>();
-  for await (const { kind, shown } of pagesOf(connection, vault.id, folderId)) {
+  for await (const { kind, items: shown } of pagesOf(connection, vault.id, folderId)) {
     await openKeysOf(vault, shown);
     for (const item of shown) {
       const { statement, metadata } = await openOrName(vault, kind, item, folderId);
       if (comparePlaces(writing.record, statement) < 0) return;
-      const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
-      piece.set(item.id, await makeEntry(vault, view, writing, wanted));
+      const draft = { kind, id: item.id, folderId, metadata, previous: statement };
+      piece.set(item.id, await makeEntry(vault, view, writing, draft));
       if (piece.size === MAX_STAGED) {
         yield piece;
         piece = new Map();
@@ -95,7 +99,7 @@ async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: Item, 
 
 interface ItemPage {
   readonly kind: "file" | "folder";
-  readonly shown: readonly Item[];
+  readonly items: readonly Item[];
 }
 
 async function* pagesOf(
@@ -105,5 +109,5 @@ async function* pagesOf(
 ): AsyncGenerator<ItemPage, void, undefined> {
   const query = { vaultId, parentId: folderId ?? "root", limit: MAX_STAGED };
   for (const items of [FILES, FOLDERS] as const)
-    for await (const shown of items.list(connection, query)) yield { kind: items.kind, shown };
+    for await (const shown of items.list(connection, query)) yield { kind: items.kind, items: shown };
 }

@@ -31,10 +31,10 @@ const JUST_READ_MS = 250;
 export async function viewNaming(
   view: OpenVault["view"],
   claims: readonly Claim[],
-  held?: VaultView,
+  latest?: VaultView,
 ): Promise<VaultView> {
   const isNamedIn = (seen: VaultView) => claims.every((claim) => findSigner(seen, claim.signer, claim) !== null);
-  if (held !== undefined && isNamedIn(held)) return held;
+  if (latest !== undefined && isNamedIn(latest)) return latest;
   const hintedGeneration = claims.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
   const remembered = await view({ hintedGeneration });
   if (isNamedIn(remembered)) return remembered;

@@ -37,7 +37,9 @@ export async function findVaultOf(
   const isKnown = await liesIn(connection, item.id, item.vaultId);
   if (sends && !isKnown && named === undefined) throw unknownPlace(item.id);
   const session = vaultSession(connection);
-  const vault = await (named === undefined ? session.look(item.vaultId, options) : session.find(named, options));
+  const vault = await (named === undefined
+    ? session.findUnpinned(item.vaultId, options)
+    : session.find(named, options));
   if (vault !== null) return vault;
   if (item.shared !== null)
     throw vaultError(
@@ -50,12 +52,12 @@ export async function findVaultOf(
 }
 
 /** Where something is put or looked for. */
-export interface Place {
+export interface NamedLocation {
   readonly vaultId?: string | undefined;
   readonly folderId?: string | undefined;
 }
 
-export interface FoundPlace {
+export interface ResolvedLocation {
   readonly vaultId: string;
   /** null: a public vault. */
   readonly vault: OpenVault | null;
@@ -68,9 +70,9 @@ export interface FoundPlace {
  */
 export async function findPlace(
   connection: Connection,
-  { vaultId, folderId }: Place,
+  { vaultId, folderId }: NamedLocation,
   options?: CallOptions,
-): Promise<FoundPlace | null> {
+): Promise<ResolvedLocation | null> {
   if (connection.sharedVaults === null) return null;
   if (vaultId === undefined && folderId === undefined) throw vaultUnnamed("No vault and no folder is named");
   const session = vaultSession(connection);
@@ -78,7 +80,7 @@ export async function findPlace(
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
     return { vaultId, vault: await session.find(vaultId, options) };
   }
-  const home = folderId === undefined ? null : (await session.homes.look())(folderId);
+  const home = folderId === undefined ? null : (await session.homes.read())(folderId);
   if (home === null) throw unknownPlace(folderId ?? "");
   return { vaultId: home.vaultId, vault: await session.find(home.vaultId, options) };
 }
@@ -111,7 +113,7 @@ export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultI
  * @throws VaultError `vault_changed` when it has it elsewhere.
  */
 export async function liesIn(connection: Connection, itemId: string, vaultId: string): Promise<boolean> {
-  const home = (await vaultSession(connection).homes.look())(itemId);
+  const home = (await vaultSession(connection).homes.read())(itemId);
   if (home === null) return false;
   if (home.vaultId === vaultId) return true;
   throw vaultError(

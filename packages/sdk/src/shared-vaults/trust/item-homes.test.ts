@@ -27,7 +27,7 @@ it("believes what a member signed more than what a caller took for public, in wh
     await homes.notePublic(clear, both);
     await homes.notePublic(clear, publicAlone);
     (await memoryOf(shared.chainObjectId ?? "")).note("version", both, signed);
-    const find = await homes.look();
+    const find = await homes.read();
     expect([find(both), find(publicAlone), find(randomUUID())]).toEqual([shared, clear, null]);
   }
 });

@@ -12,7 +12,7 @@ export type FindHome = (itemId: string) => VaultPin | null;
 
 export interface Homes {
   /** In the memory that all processes share by now. */
-  look(): Promise<FindHome>;
+  read(): Promise<FindHome>;
   /** Notes that a file or folder lies in a public vault. */
   notePublic(pin: VaultPin, itemId: string): Promise<void>;
   /** One file or folder of the vault, or with null all of it. Durable when it resolves. */
@@ -28,10 +28,12 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
     return memoryOf(await object);
   };
   return {
-    look: async () => {
-      const known = await Promise.all((await pins.list(origin)).map(async (pin) => ({ pin, memory: await open(pin) })));
-      await Promise.all(known.map(({ memory }) => memory.refresh()));
-      const [shared, clear] = [known.filter(({ pin }) => pin.shared), known.filter(({ pin }) => !pin.shared)];
+    read: async () => {
+      const memories = await Promise.all(
+        (await pins.list(origin)).map(async (pin) => ({ pin, memory: await open(pin) })),
+      );
+      await Promise.all(memories.map(({ memory }) => memory.refresh()));
+      const [shared, clear] = [memories.filter(({ pin }) => pin.shared), memories.filter(({ pin }) => !pin.shared)];
       return (itemId) => {
         const isSeen = ({ memory }: { readonly memory: SeenMemory }): boolean =>
           (memory.find("entry", itemId) ?? memory.find("version", itemId)) !== null;

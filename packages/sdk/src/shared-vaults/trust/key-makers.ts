@@ -16,14 +16,14 @@ const MOST_MADE = 64;
 export type MakerSight = Pick<VaultKeyRecord, "generation" | "maker">;
 
 /** For `changeHighest`: a read of the vault has shown the maker. Returns its argument if that is nothing new. */
-export function noteMaker(sight: MakerSight, at: number): (kept: Highest) => Highest {
+export function withMaker(sight: MakerSight, at: number): (kept: Highest) => Highest {
   const seen = { generation: sight.generation, address: toHex(sight.maker), since: at };
   return (kept) => {
     const { makers = [] } = kept;
-    const known = makers.find((each) => isSame(each, seen));
+    const earlier = makers.find((each) => isSame(each, seen));
     // After the clock was set back, time begins to count again.
-    if (known !== undefined && known.since <= at) return kept;
-    const all = [...makers.filter((each) => each !== known), seen];
+    if (earlier !== undefined && earlier.since <= at) return kept;
+    const all = [...makers.filter((each) => each !== earlier), seen];
     all.sort((one, other) => (one.generation < other.generation ? 1 : one.generation > other.generation ? -1 : 0));
     return { ...kept, makers: all.slice(0, MOST_MAKERS) };
   };
@@ -36,7 +36,7 @@ export function isMakerSeen({ makers = [] }: Highest, { generation, maker }: Mak
 }
 
 /** For `changeHighest`: this client is about to publish a key of its own. */
-export function noteMade(name: string): (kept: Highest) => Highest {
+export function withOwnKey(name: string): (kept: Highest) => Highest {
   return (kept) => {
     const { made = [] } = kept;
     return made.includes(name) ? kept : { ...kept, made: [...made, name].slice(-MOST_MADE) };

@@ -67,8 +67,8 @@ function note(memory: Map<string, SeenStatement>, id: string, seen: SeenStatemen
 export function rememberMemories(store?: SeenStore): (chainObjectId: string) => Promise<SeenMemory> {
   const memories = new Map<string, Promise<SeenMemory>>();
   return (chainObjectId) => {
-    const known = memories.get(chainObjectId);
-    if (known !== undefined) return known;
+    const cached = memories.get(chainObjectId);
+    if (cached !== undefined) return cached;
     const opening = store?.open(chainObjectId) ?? Promise.resolve(rememberSeen());
     memories.set(chainObjectId, opening);
     opening.catch(() => memories.delete(chainObjectId));

@@ -36,7 +36,7 @@ it("writes after the latest end that was reached, and never before one that any 
   const reached = viewAt(FIRST, FIRST);
   expect(await numbers.writingPlace(viewAt(FIRST - 1n, FIRST))).toEqual({ generation: 2n, after: 0n });
   expect(await numbers.writingPlace(reached)).toEqual({ generation: 2n, after: FIRST });
-  await numbers.note({ ...object }, reached);
+  await numbers.record({ ...object }, reached);
   // The end was extended on a node that did not see it pass: the place that somebody may have written at stays.
   const extended = viewAt(FIRST + 1n, SECOND);
   expect(placeOf(extended).after).toBe(0n);
@@ -52,14 +52,14 @@ it("writes after the latest end that was reached, and never before one that any 
 it("writes after an end that a verified statement names, in every process, once its time has come", async () => {
   const pins = memoryPins();
   const [reader, other] = [open(pins), open(pins)];
-  await reader.note({ ...object }, viewAt(FIRST, NO_END));
-  reader.noteSigned({ generation: 2n, after: SECOND });
+  await reader.record({ ...object }, viewAt(FIRST, NO_END));
+  reader.recordSigned({ generation: 2n, after: SECOND });
   for (const numbers of [reader, other, open(pins)]) {
     expect(await numbers.writingPlace(viewAt(FIRST, NO_END))).toEqual({ generation: 2n, after: 0n });
     expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
   }
   // A statement makes no generation known: only the chain does.
-  reader.noteSigned({ generation: 9n, after: SECOND });
+  reader.recordSigned({ generation: 9n, after: SECOND });
   await reader.writingPlace(viewAt(SECOND, NO_END));
   expect(await pins.loadHighest(OBJECT)).toMatchObject({
     generation: 0n,
@@ -74,9 +74,9 @@ it("keeps a place that could not be stored until who writes has stored it", asyn
     isFull ? Promise.reject(new Error("no space is left")) : kept.changeHighest(id, change);
   const pins = { ...kept, changeHighest };
   const numbers = open(pins);
-  await numbers.note({ ...object }, viewAt(FIRST, NO_END));
+  await numbers.record({ ...object }, viewAt(FIRST, NO_END));
   isFull = true;
-  numbers.noteSigned({ generation: 2n, after: FIRST });
+  numbers.recordSigned({ generation: 2n, after: FIRST });
   await expect(numbers.writingPlace(viewAt(SECOND, NO_END))).rejects.toThrow("no space is left");
   isFull = false;
   expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
@@ -94,9 +94,9 @@ it("stores once what many calls show or have signed at the same time", async () 
   const numbers = open({ ...kept, changeHighest });
   const many = (ask: () => Promise<unknown>) => Promise.all(Array.from({ length: 24 }, ask));
   const shown = { ...object };
-  await many(() => numbers.note(shown, viewAt(FIRST, NO_END)));
+  await many(() => numbers.record(shown, viewAt(FIRST, NO_END)));
   expect(changes).toBe(1);
-  numbers.noteSigned({ generation: 2n, after: SECOND });
+  numbers.recordSigned({ generation: 2n, after: SECOND });
   await many(() => numbers.writingPlace(viewAt(SECOND, NO_END)));
   expect(changes).toBe(2);
   expect(await open(kept).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
@@ -106,9 +106,9 @@ it("stores a place that was signed while an earlier one was on its way to the st
   const pins = memoryPins();
   const later: PinStore["changeHighest"] = (id, change) => Promise.resolve().then(() => pins.changeHighest(id, change));
   const numbers = open({ ...pins, changeHighest: later });
-  await numbers.note({ ...object }, viewAt(FIRST, NO_END));
-  numbers.noteSigned({ generation: 2n, after: FIRST });
-  numbers.noteSigned({ generation: 2n, after: SECOND });
+  await numbers.record({ ...object }, viewAt(FIRST, NO_END));
+  numbers.recordSigned({ generation: 2n, after: FIRST });
+  numbers.recordSigned({ generation: 2n, after: SECOND });
   expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
   expect(await open(pins).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
 });
@@ -120,7 +120,7 @@ it("tells each of many calls that a sight could not be stored, and stores the ne
     isFull ? Promise.reject(new Error("no space is left")) : kept.changeHighest(id, change);
   const numbers = open({ ...kept, changeHighest });
   const shown = { ...object };
-  const note = () => numbers.note(shown, viewAt(FIRST, NO_END));
+  const note = () => numbers.record(shown, viewAt(FIRST, NO_END));
   for (const { status } of await Promise.allSettled([note(), note(), note()])) expect(status).toBe("rejected");
   isFull = false;
   await note();
@@ -132,16 +132,16 @@ it("reads a candidate again for each write until a statement of its generation w
   const view = viewAt(FIRST, NO_END);
   let reads = 0;
   const write = () => numbers.requireNewest(view, () => ((reads += 1), Promise.resolve(view)));
-  await numbers.note({ ...object }, view);
+  await numbers.record({ ...object }, view);
   for (const expected of [1, 2]) {
     await write();
     expect(reads).toBe(expected);
   }
   // Of another generation: it says nothing of this one.
-  numbers.noteSigned({ generation: 1n, after: 0n });
+  numbers.recordSigned({ generation: 1n, after: 0n });
   await write();
   expect(reads).toBe(3);
-  numbers.noteSigned(placeOf(view));
+  numbers.recordSigned(placeOf(view));
   await write();
   await write();
   expect(reads).toBe(3);

@@ -5,8 +5,8 @@
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
-import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers, type Sight } from "./sight-rules.ts";
-import { isMakerSeen, noteMade, noteMaker, type MakerSight } from "./key-makers.ts";
+import { bindingOf, isAbove, isRecorded, withReached, withSight, type Numbers, type Sight } from "./sight-rules.ts";
+import { isMakerSeen, withOwnKey, withMaker, type MakerSight } from "./key-makers.ts";
 import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
@@ -27,7 +27,7 @@ export interface SeenNumbers {
    * Stores what a read has shown, once for each read.
    * @throws VaultError `vault_changed` when names are plain now and were not, or the reverse.
    */
-  note(vault: VaultObject, view: VaultView): Promise<void>;
+  record(vault: VaultObject, view: VaultView): Promise<void>;
   /**
    * For writers: the view must be above everything confirmed and not below anything that any process was shown. `read`
    * reads it again if it is a candidate itself: a node may have made it up a moment ago.
@@ -46,22 +46,22 @@ export interface SeenNumbers {
    */
   isBaseConfirmed(view: VaultView): Promise<boolean>;
   /** A read has shown the makers of these records as members of their generation. */
-  noteMakers(makers: readonly MakerSight[]): Promise<void>;
+  recordMakers(makers: readonly MakerSight[]): Promise<void>;
   /** Whether a witness, or a sight of at least ten seconds ago, confirms that the maker is on the list there. */
   isMakerConfirmed(maker: MakerSight): Promise<boolean>;
   /** Before a key of this client's own is published; durable when it resolves. */
-  noteMade(name: string): Promise<void>;
+  recordMade(name: string): Promise<void>;
   /** Whether this machine has made it, by its own note. */
   isMade(name: string): Promise<boolean>;
   /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
-  noteSigned(place: Place): void;
+  recordSigned(place: Place): void;
 }
 
 export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId }: VaultPin): SeenNumbers {
   const { chain, pins, clock } = session;
   const objectId = chainObjectId ?? "";
   const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
-  let kept: { readonly highest: Highest; readonly at: number } | null = null;
+  let cached: { readonly highest: Highest; readonly at: number } | null = null;
   let notes = new WeakMap<VaultObject, Promise<void>>();
   let keeping: Promise<unknown> | null = null;
   let signed = NOWHERE;
@@ -69,31 +69,31 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   let shownAgain: ShownAgain | null = null;
   const keep = (highest: Highest): Highest => {
     // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
-    if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
+    if (cached !== null && isAbove(bindingOf(cached.highest), bindingOf(highest))) {
       chain.forgetVault(objectId);
       notes = new WeakMap();
       signed = NOWHERE;
       shownAgain = null;
     }
-    kept = { highest, at: performance.now() };
+    cached = { highest, at: performance.now() };
     return highest;
   };
   const load = async (): Promise<Highest> => keep(await pins.loadHighest(objectId));
-  const isKept = ({ highest }: { readonly highest: Highest }): boolean => noteReached(signed)(highest) === highest;
+  const isKept = ({ highest }: { readonly highest: Highest }): boolean => withReached(signed)(highest) === highest;
   const change = async (by: (seen: Highest) => Highest) => keep(await pins.changeHighest(objectId, by));
   const keepSigned = async (): Promise<void> => {
     // The change that is on its way may have begun before the newest place was signed. So a second one may follow it.
-    for (let attempt = 0; attempt < 2 && (kept === null || !isKept(kept)); attempt += 1)
-      await (keeping ??= change(noteReached(signed)).finally(() => (keeping = null)));
+    for (let attempt = 0; attempt < 2 && (cached === null || !isKept(cached)); attempt += 1)
+      await (keeping ??= change(withReached(signed)).finally(() => (keeping = null)));
   };
   return {
     confirmed: () =>
-      kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
-    note: (vault, view) =>
+      cached !== null && performance.now() - cached.at < INTERVAL_MS ? Promise.resolve(cached.highest) : load(),
+    record: (vault, view) =>
       beginOnce(notes, vault, async () => {
         const sight = { ...sightOf(vault, view), at: clock(), isWitnessed };
         const seen = await load();
-        const highest = isNoted(sight, seen) ? seen : await change(noteSight(sight));
+        const highest = isRecorded(sight, seen) ? seen : await change(withSight(sight));
         if (highest.plainNames !== vault.plainNames) throw otherNames(vaultId, vault.plainNames);
       }),
     requireNewest: async (view, read) => {
@@ -113,7 +113,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       return seen.filter(isNow).reduce(laterPlace, placeOf(view));
     },
     ...keysOf({ load, change, clock, isWitnessed }),
-    noteSigned: (place) => {
+    recordSigned: (place) => {
       if (laterPlace(signed, place) === signed) return;
       signed = place;
       keepSigned().catch(() => undefined);
@@ -135,21 +135,21 @@ interface Memory {
   readonly isWitnessed: boolean;
 }
 
-type KeyNumbers = Pick<SeenNumbers, "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade">;
+type KeyNumbers = Pick<SeenNumbers, "isBaseConfirmed" | "recordMakers" | "isMakerConfirmed" | "recordMade" | "isMade">;
 
 /** What decides under which vault keys this client writes. */
 function keysOf({ load, change, clock, isWitnessed }: Memory): KeyNumbers {
   return {
-    noteMakers: async (makers) => {
+    recordMakers: async (makers) => {
       for (const maker of makers) {
-        const note = noteMaker(maker, clock());
+        const note = withMaker(maker, clock());
         const seen = await load();
         if (note(seen) !== seen) await change(note);
       }
     },
     isMakerConfirmed: async (maker) => isWitnessed || isMakerSeen(await load(), maker, clock()),
-    noteMade: async (name) => {
-      await change(noteMade(name));
+    recordMade: async (name) => {
+      await change(withOwnKey(name));
     },
     isMade: async (name) => ((await load()).made ?? []).includes(name),
     isBaseConfirmed: async (view) => baseIn(await load()) === view.base,
@@ -162,8 +162,8 @@ function beginOnce(
   vault: VaultObject,
   begin: () => Promise<void>,
 ): Promise<void> {
-  const known = begun.get(vault);
-  if (known !== undefined) return known;
+  const running = begun.get(vault);
+  if (running !== undefined) return running;
   const now = begin();
   begun.set(vault, now);
   now.catch(() => begun.delete(vault));
@@ -199,8 +199,8 @@ export async function requireBinding(
   { generation, floor, base }: Required<Numbers>,
 ): Promise<void> {
   const stored = bindingOf(await pins.loadHighest(objectId));
-  const shown = chain.newestShown(objectId);
-  const binding = shown === null ? stored : raiseTo(shown)(stored);
+  const newest = chain.newestShown(objectId);
+  const binding = newest === null ? stored : raiseTo(newest)(stored);
   // The package raises no floor and no base above the generation, and the generation by one at a time.
   const isMadeUp = floor > generation || base > generation || generation > MOST_GENERATIONS;
   if (!isMadeUp && !isAbove(binding, { generation, floor, base })) return;

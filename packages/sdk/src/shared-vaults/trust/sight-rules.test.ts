@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindingOf, isNoted, noteSight, type Sight } from "./sight-rules.ts";
+import { bindingOf, isRecorded, withSight, type Sight } from "./sight-rules.ts";
 import { NOTHING_SEEN } from "./pin-facts.ts";
 import type { Highest } from "./pins.ts";
 
@@ -16,7 +16,7 @@ const sight = (generation: bigint, seconds: number, more: Partial<Sight> = {}): 
 });
 
 /** What is kept after these reads, in order. */
-const after = (...sights: Sight[]): Highest => sights.reduce((kept, each) => noteSight(each)(kept), NOTHING_SEEN);
+const after = (...sights: Sight[]): Highest => sights.reduce((kept, each) => withSight(each)(kept), NOTHING_SEEN);
 
 describe("what a chain node shows", () => {
   it("is a candidate at first, which binds writes alone [N15]", () => {
@@ -68,7 +68,7 @@ describe("what a chain node shows", () => {
 
   it("waits for ten seconds anew when the clock is set back", () => {
     const back = after(sight(3n, 100), sight(3n, 0), sight(3n, 9));
-    expect([back.generation, noteSight(sight(3n, 10))(back).generation]).toEqual([0n, 3n]);
+    expect([back.generation, withSight(sight(3n, 10))(back).generation]).toEqual([0n, 3n]);
   });
 
   it("is kept in a few numbers, however many a node makes up", () => {
@@ -78,11 +78,11 @@ describe("what a chain node shows", () => {
   });
 
   it("is stored where it says something new, and not with each read", () => {
-    expect(isNoted(sight(1n, 0), NOTHING_SEEN)).toBe(false);
+    expect(isRecorded(sight(1n, 0), NOTHING_SEEN)).toBe(false);
     const kept = after(sight(1n, 0));
-    expect([isNoted(sight(1n, 5), kept), isNoted(sight(1n, 10), kept)]).toEqual([true, false]);
+    expect([isRecorded(sight(1n, 5), kept), isRecorded(sight(1n, 10), kept)]).toEqual([true, false]);
     const confirmed = after(sight(1n, 0), sight(1n, 10));
-    expect([isNoted(sight(1n, 20), confirmed), isNoted(sight(2n, 20), confirmed)]).toEqual([true, false]);
+    expect([isRecorded(sight(1n, 20), confirmed), isRecorded(sight(2n, 20), confirmed)]).toEqual([true, false]);
   });
 
   it("keeps the latest end that was reached, of each generation it may be in", () => {
@@ -96,7 +96,7 @@ describe("what a chain node shows", () => {
     // What was made up of a later generation says nothing of this one.
     const confirmed = after(sight(3n, 0), sight(LARGEST, 1, { after: late }), sight(3n, 10, { after: early }));
     expect([confirmed.generation, confirmed.after]).toEqual([3n, early]);
-    expect(isNoted(sight(3n, 10, { after: late }), confirmed)).toBe(false);
-    expect(noteSight(sight(4n, 20, { isWitnessed: true }))(confirmed).after).toBeUndefined();
+    expect(isRecorded(sight(3n, 10, { after: late }), confirmed)).toBe(false);
+    expect(withSight(sight(4n, 20, { isWitnessed: true }))(confirmed).after).toBeUndefined();
   });
 });

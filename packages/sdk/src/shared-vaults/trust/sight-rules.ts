@@ -25,27 +25,27 @@ export interface Sight extends Numbers {
  * For `changeHighest`. A number above all that was seen is a candidate at first, since a node may have made it up. A
  * witness confirms it, or a later read that shows as much. The client never goes back behind a confirmed one.
  */
-export function noteSight(sight: Sight): (kept: Highest) => Highest {
+export function withSight(sight: Sight): (kept: Highest) => Highest {
   const { generation, floor, at, isWitnessed } = sight;
   const place = laterOf(sight, { generation });
   return ({ candidates = [], ...kept }) => {
     // After the clock was set back, time begins to count again.
-    const known = candidates.map((each) => ({
+    const updated = candidates.map((each) => ({
       ...each,
       ...(each.generation === generation ? laterOf(each, sight) : {}),
       since: Math.min(each.since, at),
     }));
     const isConfirmed = (each: Candidate): boolean =>
       !isAbove(each, sight) && (isWitnessed || at - each.since >= CONFIRMED_AFTER_MS);
-    const confirmed = [...known.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
+    const confirmed = [...updated.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
     // A time in the past is no claim: it counts at once, in a generation that was seen.
     const reached = kept.generation === generation ? laterOf(kept, sight) : {};
     const first = { ...kept, ...reached, plainNames: kept.plainNames ?? sight.plainNames };
     const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), first);
-    const isKnown = known.some(
+    const isKnown = updated.some(
       (each) => each.generation === generation && each.floor === floor && baseIn(each) === baseIn(sight),
     );
-    const open = [...known, ...(isKnown ? [] : [{ ...place, floor, ...baseOf(sight), since: at }])]
+    const open = [...updated, ...(isKnown ? [] : [{ ...place, floor, ...baseOf(sight), since: at }])]
       .filter((each) => isAbove(each, highest))
       .sort((one, other) => (isAbove(one, other) ? -1 : 1))
       .slice(0, MOST_CANDIDATES);
@@ -57,7 +57,7 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
  * For `changeHighest`: a statement was verified at this place. It proves nothing about generations that the chain has
  * not shown. Returns its argument if that is nothing new.
  */
-export function noteReached(place: Place): (kept: Highest) => Highest {
+export function withReached(place: Place): (kept: Highest) => Highest {
   const isNews = (seen: Pick<Highest, "generation" | "after">): boolean =>
     seen.generation === place.generation && toPlace(seen).after < place.after;
   return (kept) => {
@@ -81,8 +81,8 @@ export function isAbove(one: Numbers, other: Numbers): boolean {
 const FIELDS = ["generation", "after", "floor", "base", "since"] as const;
 
 /** Whether the sight is nothing new, so that nothing has to be stored. */
-export function isNoted(sight: Sight, kept: Highest): boolean {
-  const noted = noteSight(sight)(kept);
+export function isRecorded(sight: Sight, kept: Highest): boolean {
+  const noted = withSight(sight)(kept);
   const [before, after] = [kept.candidates ?? [], noted.candidates ?? []];
   return (
     kept.plainNames !== undefined &&

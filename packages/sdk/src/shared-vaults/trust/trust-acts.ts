@@ -41,9 +41,9 @@ export async function trustVault(
   // Numbers that a node has made up before do not prevent it.
   session.chain.forgetVault(chainObjectId);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
-  const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  const pin = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
   // Notes of files and folders from the time when it counted as public go too: only public pins use them.
-  await replacePin(session.pins, told, () => told);
+  await replacePin(session.pins, pin, () => pin);
   await forgetNumbers(session, chainObjectId, true);
   session.forget();
 }
