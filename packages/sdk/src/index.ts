@@ -253,7 +253,13 @@ export {
 } from "./shared-vaults/trust/pins.ts";
 export { forgetKeys } from "./shared-vaults/forget-keys.ts";
 export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
-export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/search-types.ts";
+export type {
+  FileSearchQuery,
+  FoundFacts,
+  FoundFile,
+  NameSearchOptions,
+  UnsearchedVault,
+} from "./search/search-types.ts";
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen-memory.ts";
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
