@@ -144,6 +144,22 @@ export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
 export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen.ts";
+export { memoryStore } from "./store/memory-store.ts";
+export {
+  followTable,
+  rowsOf,
+  type KeyRange,
+  type ProfileStore,
+  type Row,
+  type RowChange,
+  type RowChanges,
+  type RowPage,
+  type Rows,
+  type Table,
+  type TableCopy,
+  type TableUpdate,
+  type WriteOptions,
+} from "./store/profile-store.ts";
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
 export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./shared-vaults/members/revoke-agent.ts";

@@ -56,6 +56,7 @@ export {
   type NetworkFile,
   type ServedNetwork,
 } from "./config/network-file.ts";
+export { fileStore, storeDirectory } from "./store/file-store.ts";
 export { filePins, pinFile } from "./store/pin-file.ts";
 export { fileSeen, seenDirectory } from "./store/seen-file.ts";
 export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./files/save-export.ts";
