@@ -1,7 +1,6 @@
 /** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
-import { join } from "node:path";
-import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
+import { pinStore, type Client, type ClientOptions, type Clock, type Vault } from "@coffer/sdk";
+import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -51,7 +50,7 @@ function lyingNode(lie: Lie): typeof fetch {
   };
 }
 
-const pinsHere = () => filePins(join(directory, "vault-pins.json"));
+const pinsHere = () => pinStore(fileStore(directory));
 
 /** The client's pauses are over at once; its limits, which are longer, never come. */
 const pauses: Clock = {

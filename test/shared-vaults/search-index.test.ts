@@ -1,9 +1,9 @@
 /** The index of names of `client.search` between two runs: built in steps, kept encrypted, deleted with the access. */
-import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client, Middleware } from "@coffer/sdk";
-import { fileNames } from "@coffer/sdk/node";
+import { vaultStores, type Client, type Middleware, type Table } from "@coffer/sdk";
+import { fileStore } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MARCH, namesOf, put, searchScene } from "../kit/search-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -22,7 +22,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** A client that keeps its indexes in the directory. */
 const kept = (person: SharedPerson, middleware: readonly Middleware[] = []): Client =>
-  person.another({ middleware, shared: { names: fileNames(directory) } });
+  person.another({ middleware, shared: { names: vaultStores(fileStore(directory)).names } });
+
+const indexOf = (vaultId: string): Table => fileStore(directory).table(`names-${vaultId}`);
 
 describe("the index between two runs", () => {
   it("is built step by step, over processes, and never answers before it is whole", async () => {
@@ -48,7 +50,7 @@ describe("the index between two runs", () => {
     expect(asked).toContain("changes.list");
     expect(asked).not.toContain("files.list");
     const [file = ""] = await readdir(directory);
-    expect(file).toBe(`${vault.id}.names`);
+    expect(file).toBe(`names-${vault.id}.table`);
     const bytes = await readFile(join(directory, file));
     for (const part of ["March", "sum", "names 1", vault.id]) expect(bytes.includes(part)).toBe(false);
     expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
@@ -60,8 +62,8 @@ describe("the index between two runs", () => {
     ["altered", (bytes) => bytes.with(-20, (bytes.at(-20) ?? 0) ^ 1)],
     ["of a key that nobody has", (bytes) => bytes.with(3, (bytes.at(3) ?? 0) ^ 1)],
   ])("is built again when it is %s", async (_what, change) => {
-    const path = join(directory, `${vault.id}.names`);
-    await writeFile(path, change(await readFile(path)));
+    const index = Buffer.from((await indexOf(vault.id).get("index")) ?? []);
+    await indexOf(vault.id).write([{ key: "index", value: change(index) }]);
     expect(await namesOf(kept(member).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
     expect(await namesOf(kept(member).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
   });
@@ -71,8 +73,7 @@ describe("the index between two runs", () => {
     await put(owner.client, other.id, "march of others.txt");
     const client = kept(owner);
     expect(await namesOf(client.search({ q: "march", vaultId: other.id }))).toEqual(["march of others.txt"]);
-    const [from, to] = [vault.id, other.id].map((id) => join(directory, `${id}.names`));
-    await copyFile(from ?? "", to ?? "");
+    await indexOf(other.id).write([{ key: "index", value: await indexOf(vault.id).get("index") }]);
     expect(await namesOf(kept(owner).search({ q: "march", vaultId: other.id }))).toEqual(["march of others.txt"]);
     let isGone = true;
     const forget: Middleware = async (request, next, { endpointId }) => {
@@ -94,11 +95,11 @@ describe("the index between two runs", () => {
   });
 
   it("is whole after several processes have written it at once", async () => {
-    await rm(join(directory, `${vault.id}.names`));
+    await rm(join(directory, `names-${vault.id}.table`));
     const clients = Array.from({ length: 4 }, () => kept(member));
     const found = await Promise.all(clients.map((client) => namesOf(client.search({ q: "march", vaultId: vault.id }))));
     expect(found).toEqual([[MARCH], [MARCH], [MARCH], [MARCH]]);
-    expect((await readdir(directory)).filter((name) => name.startsWith(vault.id))).toEqual([`${vault.id}.names`]);
+    expect((await readdir(directory)).filter((name) => name.includes(vault.id))).toEqual([`names-${vault.id}.table`]);
     const isListed: string[] = [];
     const watch: Middleware = (request, next, { endpointId }) => (isListed.push(endpointId), next(request));
     expect(await namesOf(kept(member, [watch]).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
@@ -109,7 +110,7 @@ describe("the index between two runs", () => {
     const guest = await stack.signUp("guest");
     await owner.client.vaults.members.add(vault.id, guest.signer.chainAddress);
     const place = await mkdtemp(join(directory, "guest-"));
-    const client = guest.another({ shared: { names: fileNames(place) } });
+    const client = guest.another({ shared: { names: vaultStores(fileStore(place)).names } });
     await client.search({ vaultId: vault.id });
     expect(await namesOf(client.search({ q: "march" }))).toEqual([MARCH]);
     expect(await readdir(place)).toHaveLength(1);

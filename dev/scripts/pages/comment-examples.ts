@@ -21,7 +21,15 @@ const IMPORTABLE = {
   ],
   "@coffer/sdk/node": [
     ...["downloadFolder", "knowsFolder", "restoreRemoved", "saveExport", "syncFolder", "uploadFolder"],
-    ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
+    ...[
+      "downloadFile",
+      "exportVault",
+      "fileStore",
+      "openExport",
+      "openSharedVaults",
+      "resolveSettings",
+      "savedSession",
+    ],
     "nodeTransport",
     "uploadFile",
   ],

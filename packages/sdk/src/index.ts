@@ -144,6 +144,9 @@ export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
 export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen.ts";
+export { pinStore } from "./shared-vaults/trust/pin-store.ts";
+export type { SeenStoreOptions } from "./shared-vaults/trust/seen-store.ts";
+export { vaultStores, type VaultStores } from "./shared-vaults/vault-stores.ts";
 export { memoryStore } from "./store/memory-store.ts";
 export {
   followTable,

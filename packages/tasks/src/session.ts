@@ -155,8 +155,8 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
 async function openVaults(settings: Settings, { env }: Pick<SessionOptions, "env">): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
-  const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
-  return await openSharedVaults(settings, pinFile(env));
+  const { fileStore, openSharedVaults, storeDirectory } = await import("@coffer/sdk/node");
+  return await openSharedVaults(settings, fileStore(storeDirectory(env)));
 }
 
 async function connect(

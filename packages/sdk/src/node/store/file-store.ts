@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { requireName, type ProfileStore } from "../../store/profile-store.ts";
-import { configDirectory, type Environment } from "../config/config.ts";
+import { configDirectory, type Environment } from "../config/config-place.ts";
 import { fileErrorCode, makePrivateDirectory } from "./durable-file.ts";
 import { FileTable } from "./file-table.ts";
 import { acquireLock } from "./lock-file.ts";

@@ -1,9 +1,10 @@
 /** One table of the profile store as a file: what was written is appended, and the place of each row's value is in memory. */
 import type { BigIntStats } from "node:fs";
-import { closeSync, existsSync, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import { promisify } from "node:util";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
 import {
   requireKey,
@@ -97,7 +98,7 @@ export class FileTable implements Table {
     decide: (rows: Rows) => TableUpdate<Result>,
     how: WriteOptions = {},
   ): Promise<Result> {
-    await makePrivateDirectory(dirname(this.#path));
+    if (!existsSync(dirname(this.#path))) await makePrivateDirectory(dirname(this.#path));
     await using lock = await this.#lock();
     const rows = await this.#read((descriptor) => this.#valuesOf(descriptor, keys));
     const { result, changes = [] } = decide(rows);
@@ -150,18 +151,18 @@ export class FileTable implements Table {
   }
 
   async #append(frame: Buffer, durability: "strict" | "relaxed"): Promise<void> {
-    const file = await open(this.#path, "a", 0o600);
+    const descriptor = openSync(this.#path, "a", 0o600);
     try {
       // A frame that a crash cut off: nothing may follow it.
-      if ((await file.stat()).size > this.#end) await file.truncate(this.#end);
-      await file.appendFile(frame);
-      if (durability === "strict") await file.datasync();
+      if (fstatSync(descriptor).size > this.#end) ftruncateSync(descriptor, this.#end);
+      writeFully(descriptor, frame);
+      if (durability === "strict") await flush(descriptor);
     } catch (error) {
       // The next write would do the same.
-      await file.truncate(this.#end).catch(() => undefined);
+      ftruncateSync(descriptor, this.#end);
       throw located(error, this.#path);
     } finally {
-      await file.close();
+      closeSync(descriptor);
     }
   }
 
@@ -403,6 +404,12 @@ async function openToErase(path: string): Promise<FileHandle | null> {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
+}
+
+const flush = promisify(fdatasync);
+
+function writeFully(descriptor: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
 }
 
 /** Of a file that has no name any more: a crash in the middle damages nothing. */

@@ -155,6 +155,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
     });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   noteOwnEntry(vault, file.id, entry);
+  await vault.seen.flush();
   return describe(sent, begun, content, entry);
 }
 
