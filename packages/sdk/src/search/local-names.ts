@@ -2,7 +2,7 @@
 import type { Connection } from "../connection/options.ts";
 import { SdkError } from "../http/errors.ts";
 import { toVaultError } from "../shared-vaults/vault-terms.ts";
-import { vaultSession } from "../shared-vaults/vault-session.ts";
+import { vaultRegistry } from "../shared-vaults/client-vaults.ts";
 import { NameIndex, type Patience } from "./name-index.ts";
 import type { NameTable } from "./name-table.ts";
 
@@ -32,12 +32,12 @@ export async function openNames(
   vaultId: string,
   patience: Patience & { readonly isNamed: boolean },
 ): Promise<OpenedNames> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const index = indexOf(connection, vaultId);
   try {
     const vault = await (patience.isNamed
-      ? session.find(vaultId, patience.options)
-      : session.findUnpinned(vaultId, patience.options));
+      ? registry.find(vaultId, patience.options)
+      : registry.findUnpinned(vaultId, patience.options));
     if (vault === null || (await vault.view()).plainNames) return { by: "service" };
     return { by: "client", table: await index.read(vault, patience) };
   } catch (error) {
@@ -58,7 +58,7 @@ export async function keptVaults(
   connection: Connection,
   listed: ReadonlyMap<string, unknown>,
 ): Promise<readonly string[]> {
-  const pins = await vaultSession(connection).pins.list(connection.place.origin);
+  const pins = await vaultRegistry(connection).pins.list(connection.place.origin);
   const indexed = new Set(await connection.sharedVaults?.names?.list());
   return pins.flatMap(({ shared, vaultId: id }) => (shared && (listed.has(id) || indexed.has(id)) ? [id] : []));
 }
