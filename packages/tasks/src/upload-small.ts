@@ -118,14 +118,14 @@ async function sendGroup(
   group: readonly SmallFile[],
   count: TransferCount,
 ): Promise<SmallOutcome[]> {
-  const parts = group.map(({ path, size }) => count.add(path, size));
+  const counted = group.map(({ path, size }) => count.add(path, size));
   let ended = 0;
   const outcomes = await client.files.uploadMany(
     group.map(({ input }) => input),
     {
       signal: task.signal,
       onProgress: ({ files }) => {
-        for (; ended < files; ended += 1) parts[ended]?.end();
+        for (; ended < files; ended += 1) counted[ended]?.end();
       },
     },
   );
