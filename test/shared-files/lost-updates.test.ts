@@ -172,7 +172,10 @@ test(`${String(WRITES.commands)} writes through the command line [issue 52]`, as
     while (confirmed.length < WRITES.commands) {
       const fileId = draw();
       const shown = await runProgram(["stat", `${vaultId}:${fileId}`, "--json"], { env: environment });
-      const { name, versionId } = JSON.parse(shown.out) as { readonly name: string; readonly versionId: string };
+      const { item } = JSON.parse(shown.out) as {
+        readonly item: { readonly name: string; readonly versionId: string };
+      };
+      const { name, versionId } = item;
       await writeFile(join(directory, name), contentOver(versionId));
       const [command, ...args] = COFFER;
       const words = ["upload", name, "--vault", vaultId, "--if-exists", "version", "--expected-version", versionId];
@@ -194,6 +197,5 @@ test(`${String(WRITES.commands)} writes through the command line [issue 52]`, as
 });
 
 function madeOf(json: string): string {
-  const { files } = JSON.parse(json) as { readonly files: readonly { readonly versionId: string }[] };
-  return files[0]?.versionId ?? "";
+  return (JSON.parse(json) as { readonly file: { readonly versionId: string } }).file.versionId;
 }

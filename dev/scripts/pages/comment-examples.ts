@@ -23,7 +23,7 @@ const IMPORTABLE = {
     ...["downloadFolder", "knowsFolder", "restoreRemoved", "saveExport", "syncFolder", "uploadFolder"],
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
     "nodeTransport",
-    "uploadFile",
+    ...["uploadFile", "uploadFiles"],
   ],
   "@coffer/sdk/shared": ["checkNetwork", "sharedVaults"],
   "@coffer/sdk/testing": ["createFake", "Failure"],

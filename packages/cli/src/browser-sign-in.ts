@@ -4,35 +4,35 @@ import type { Client, SessionTokens } from "@coffer/sdk";
 import type { Context } from "./context.ts";
 import { usage } from "./failure.ts";
 
-export interface ElsewhereWish {
+export interface BrowserSignInOptions {
   readonly zklogin: boolean;
   readonly accessCode: string | undefined;
   /** Called when the person has signed in there, before the access code is spent: what this machine cannot keep shows now. */
   readonly prepare: () => Promise<void>;
 }
 
-export interface SignedInElsewhere {
+export interface BrowserSignIn {
   readonly tokens: SessionTokens;
   /** Only zkLogin gives one. */
   readonly chainAddress: string | null;
 }
 
-export async function signInElsewhere(
+export async function signInByBrowser(
   context: Context,
   { identityProvider }: Client,
-  { zklogin, accessCode, prepare }: ElsewhereWish,
-): Promise<SignedInElsewhere> {
+  { zklogin, accessCode, prepare }: BrowserSignInOptions,
+): Promise<BrowserSignIn> {
   const { signal } = context;
   if (!zklogin) {
     const { url, state } = await identityProvider.authorize({ accessCode }, { signal });
-    const back = await returned(context, url, state);
+    const redirect = await readRedirect(context, url, state);
     await prepare();
-    return { tokens: await identityProvider.callback(back, { signal }), chainAddress: null };
+    return { tokens: await identityProvider.callback(redirect, { signal }), chainAddress: null };
   }
   const ephemeral = await newEphemeralKey(context);
   const { nonce, ephemeralPublicKey, maxEpoch, randomness } = ephemeral;
   const { url, state } = await identityProvider.authorizeZklogin({ nonce, accessCode }, { signal });
-  const back = await returned(context, url, state);
+  const back = await readRedirect(context, url, state);
   await prepare();
   const { chainAddress, ...tokens } = await identityProvider.zkloginAuth(
     { ...back, ephemeralPublicKey, maxEpoch, randomness },
@@ -42,7 +42,7 @@ export async function signInElsewhere(
 }
 
 /** Shows the address, and takes the one that the browser ended at: it holds code and state. */
-async function returned(context: Context, url: string, state: string): Promise<{ code: string; state: string }> {
+async function readRedirect(context: Context, url: string, state: string): Promise<{ code: string; state: string }> {
   const { world } = context;
   await world.stderr.write(`Open this address on any device and sign in there:\n\n  ${url}\n\n`);
   await world.stderr.write("Then paste the whole address that the browser ended at.\n");

@@ -3,13 +3,13 @@ import { ContractError, SdkError, type ClientErrorCode } from "@coffer/sdk";
 import { ProfileMissingError } from "@coffer/sdk/node";
 import { LOCAL_FAILURES, TaskFailure, type FailureCode } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
-import { placesOf } from "./command-list.ts";
+import { listCommands } from "./command-list.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { kebab } from "./flag-forms.ts";
 import { printedCommands } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 import { EXIT } from "./exit-codes.ts";
-import { exitOfCode, isFailureCode, nextOf } from "./failure-texts.ts";
+import { exitOfCode, isFailureCode, nextStepOf } from "./failure-texts.ts";
 import { CommandFailure, reportOf } from "./failure.ts";
 
 const CODES = [...new Set([...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)])].sort() as FailureCode[];
@@ -173,6 +173,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "internal",
         "key_servers_behind",
         "key_servers_unavailable",
+        "keys_forgotten",
         "locked",
         "provider_unavailable",
         "rate_limited",
@@ -186,11 +187,11 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
       ],
     }
   `);
-  for (const code of CODES) expect(nextOf(code)).not.toMatch(/\.$|\b(vault|file|status)_[a-z]+\b/);
+  for (const code of CODES) expect(nextStepOf(code)).not.toMatch(/\.$|\b(vault|file|status)_[a-z]+\b/);
 });
 
 it("each next step names commands and flags that exist, and doctor does not name itself [issue 48]", async () => {
-  const flags = (await placesOf(ROUTES)).flatMap(({ command }) =>
+  const flags = (await listCommands(ROUTES)).flatMap(({ command }) =>
     Object.keys(command.flags).map((name) => `--${kebab(name)}`),
   );
   const known = new Set([
@@ -199,7 +200,7 @@ it("each next step names commands and flags that exist, and doctor does not name
     ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`),
   ]);
   const groups = ["", "upload", "doctor", "webhooks", "invites", "agents", "api-keys", "sessions"];
-  const steps = new Set(CODES.flatMap((code) => groups.map((group) => nextOf(code, group))));
+  const steps = new Set(CODES.flatMap((code) => groups.map((group) => nextStepOf(code, group))));
   for (const step of steps) {
     const broken = (await printedCommands(step)).filter(({ problem }) => problem !== null);
     expect([step, broken]).toEqual([step, []]);

@@ -25,7 +25,7 @@ const LIST_MEMBERS = "coffer vaults members list VAULT";
 const REPORT = "coffer doctor, and tell the operator the request id (--verbose shows it)";
 const EXPLAIN_KEY = "coffer api-keys explain COMMAND shows what a key needs; ask the owner for such a key";
 
-const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
+const NEXT_STEPS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   [
     "coffer login",
     "invalid_credential",
@@ -67,6 +67,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "rate_limited",
     "chain_stale",
     "generation_moved",
+    "keys_forgotten",
     "names_outdated",
     "transaction_failed",
     "precondition_failed",
@@ -183,7 +184,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
 ];
 
 const NEXT: ReadonlyMap<string, string> = new Map(
-  WORDS.flatMap(([next, ...codes]) => codes.map((code): [string, string] => [code, next])),
+  NEXT_STEPS.flatMap(([next, ...codes]) => codes.map((code): [string, string] => [code, next])),
 );
 
 /** What lists the things of a group, where something of it was not found. */
@@ -192,7 +193,7 @@ const LISTS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The next command, or what to do where there is none. `group`: the first word of the command that failed. */
-export const nextOf = (code: FailureCode, group = ""): string =>
+export const nextStepOf = (code: FailureCode, group = ""): string =>
   (code === "not_found" ? LISTS[group] : undefined) ??
   (code === "name_exists" && group === "upload"
     ? "pass --if-exists version, rename or skip, or another --name"
@@ -222,15 +223,15 @@ const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {
 };
 
 /** How a code is shown that came as a fact of an item, and not as a failure. */
-export function wordsOf(code: string): {
+export function textOfCode(code: string): {
   readonly exit: ExitCode;
   readonly message: string;
   readonly nextStep: string;
 } {
   if (!isErrorCode(code) && !isLocalCode(code))
-    return { exit: EXIT_OF_UNKNOWN_CODE, message: code, nextStep: nextOf("unexpected") };
-  const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
-  return { exit: exitOfCode(code), message: sentenceOf(code) ?? known.message, nextStep: nextOf(code) };
+    return { exit: EXIT_OF_UNKNOWN_CODE, message: code, nextStep: nextStepOf("unexpected") };
+  const catalogued = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+  return { exit: exitOfCode(code), message: sentenceOf(code) ?? catalogued.message, nextStep: nextStepOf(code) };
 }
 
 /** Replaces a catalogue's own sentence. */

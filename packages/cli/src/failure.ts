@@ -12,7 +12,7 @@ import {
   type FailureDetails,
 } from "@coffer/tasks/start";
 import { exitOfFailure, type ExitCode } from "./exit-codes.ts";
-import { exitOfCode, nextOf, sentenceOf } from "./failure-texts.ts";
+import { exitOfCode, nextStepOf, sentenceOf } from "./failure-texts.ts";
 import { shellWord } from "./shell-word.ts";
 import type { Paint } from "./terminal/paint.ts";
 
@@ -151,9 +151,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What the system said, and of which path. */
 function systemWords(thrown: unknown): string | null {
-  const found = systemErrorOf(thrown);
-  if (found === null) return null;
-  const { code, path = "" } = found;
+  const systemError = systemErrorOf(thrown);
+  if (systemError === null) return null;
+  const { code, path = "" } = systemError;
   // A file in an open folder has a path of the process alone, and an unfinished one no name of its own.
   const name = path.startsWith("/proc/") ? basename(path) : path;
   const parts = [REASONS[code ?? ""] ?? "", name.startsWith(".coffer-") ? "" : untrusted(name).visible()];
@@ -203,8 +203,8 @@ const NOT_SET_UP = {
 function sentenceFor({ about, code, message, cause }: TaskFailure): string {
   if (code === "signed_out" && cause instanceof Error)
     return keyRefusalOf(message) === null ? "The service did not accept your key or session" : message;
-  const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
-  if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
+  const catalogueMessage = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
+  if (message === catalogueMessage || code === "signed_out") return sentenceOf(code) ?? message;
   return FLAGS[about ?? ""] ?? message;
 }
 
@@ -223,7 +223,7 @@ function nextFor(failure: TaskFailure, group: string | undefined): string {
     return asNext(failure.nextStep);
   const refusal = code === "signed_out" ? keyRefusalOf(failure.message) : null;
   if (refusal !== null) return KEY_STEPS[refusal];
-  const next = nextOf(code, GROUPS[about ?? ""] ?? group);
+  const next = nextStepOf(code, GROUPS[about ?? ""] ?? group);
   if (isKeychainClosed(failure))
     return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;

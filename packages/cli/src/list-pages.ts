@@ -1,7 +1,7 @@
-/** Lists that the service gives page by page: which part of one is wanted, and how it is shown. */
+/** Lists that the service gives page by page: how much of one is to be read, and how it is shown. */
 import type { Context } from "./context.ts";
 import { count, text, toggle } from "./declarations.ts";
-import { listing, type Listing, type ListingWords } from "./result.ts";
+import { listing, type Listing, type ListingOptions } from "./result.ts";
 
 /** Flags of every list with pages. */
 export const PAGE_FLAGS = {
@@ -10,18 +10,13 @@ export const PAGE_FLAGS = {
   all: toggle("The whole list, however long it is"),
 };
 
-export interface Wanted {
+export interface PageChoice {
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
   readonly all: boolean;
 }
 
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly nextCursor: string | null;
-}
-
-export interface Part<Item> {
+export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
 }
@@ -30,31 +25,36 @@ const STANDARD = 100;
 /** The service's own limit of one page. */
 const MOST_OF_PAGE = 1_000;
 
-/** As many pages as it takes. */
-export async function readPart<Item>(
-  { limit = STANDARD, cursor, all }: Wanted,
+/** As many pages of the service as it takes, as one. */
+export async function readPages<Item>(
+  { limit = STANDARD, cursor, all }: PageChoice,
   load: (query: { readonly limit: number; readonly cursor?: string }) => PromiseLike<Page<Item>>,
-): Promise<Part<Item>> {
+): Promise<Page<Item>> {
   const most = all ? Number.POSITIVE_INFINITY : limit;
   const items: Item[] = [];
-  let place = cursor;
+  let position = cursor;
   for (;;) {
     const query = { limit: Math.min(MOST_OF_PAGE, most - items.length) };
-    const page = await load(place === undefined ? query : { ...query, cursor: place });
+    const page = await load(position === undefined ? query : { ...query, cursor: position });
     items.push(...page.items);
     if (page.nextCursor === null || items.length >= most) return { items, nextCursor: page.nextCursor };
-    place = page.nextCursor;
+    position = page.nextCursor;
   }
 }
 
-/** A part of a list, and how to see the rest. */
-export function partListing<Item>(
-  { note, globals }: Context,
-  { items, nextCursor }: Part<Item>,
-  words: Omit<ListingWords<Item>, "items">,
+/** A page, and how to see those after it. */
+export function pageListing<Item>(
+  { printNote, globals }: Context,
+  { items, nextCursor }: Page<Item>,
+  words: Omit<ListingOptions<Item>, "items">,
 ): Listing {
   const more = nextCursor === null ? [] : [`There is more: add --all, or --cursor ${nextCursor}`];
   // Lines of JSON have no place for it.
-  if (globals.jsonLines) for (const line of more) note(line);
-  return listing({ ...words, items, rest: { ...words.rest, nextCursor }, after: [...(words.after ?? []), ...more] });
+  if (globals.jsonLines) for (const line of more) printNote(line);
+  return listing({
+    ...words,
+    items,
+    otherFields: { ...words.otherFields, nextCursor },
+    after: [...(words.after ?? []), ...more],
+  });
 }

@@ -35,7 +35,7 @@ const writingWith = (stream: OutputStream, onFailure: (cause: unknown) => void):
 });
 
 /** Whether standard output took it. */
-export async function isTaken(writing: Promise<void>): Promise<boolean> {
+export async function wasWritten(writing: Promise<void>): Promise<boolean> {
   try {
     await writing;
     return true;
@@ -46,7 +46,7 @@ export async function isTaken(writing: Promise<void>): Promise<boolean> {
 }
 
 /** What the command did stays done. What the system refuses is said. */
-export async function endWithout(lost: OutputLost, { env, interrupted, stderr }: World): Promise<ExitCode> {
+export async function endWithLostOutput(lost: OutputLost, { env, interrupted, stderr }: World): Promise<ExitCode> {
   const exit = exitOfLostOutput(interrupted, lost.isClosed);
   if (exit !== null) return exit;
   const [{ failureText, reportOf, resultLost }, { paintOn }] = await Promise.all([

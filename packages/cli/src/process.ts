@@ -97,15 +97,15 @@ function ask(question: string, hidden: boolean, signal: AbortSignal): Promise<st
   });
 }
 
-function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Promise<number> {
-  const without = isLeft ? Object.fromEntries(SECRET_VARIABLES.map((name) => [name, undefined])) : {};
+function run({ command, args, env, cwd, isTried, isDetached = false }: Program): Promise<number> {
+  const without = isDetached ? Object.fromEntries(SECRET_VARIABLES.map((name) => [name, undefined])) : {};
   const child = spawn(command, [...args], {
-    stdio: isLeft ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
+    stdio: isDetached ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
     env: { ...process.env, ...env, ...without },
     cwd: cwd ?? process.cwd(),
-    detached: isLeft,
+    detached: isDetached,
   });
-  if (isLeft)
+  if (isDetached)
     return new Promise((resolve, reject) => {
       child.once("error", reject);
       child.once("spawn", () => {

@@ -3,22 +3,22 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Client, SignedIn } from "@coffer/sdk";
 import type { StoredSession } from "@coffer/sdk";
-import { findProfile, saveProfile, type ProfileChanges, type ProfilePlace } from "@coffer/tasks";
+import { findProfile, saveProfile, type ProfileChanges, type SelectedProfile } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { CommandFailure, usage } from "./failure.ts";
 import { APPLICATION } from "./version.ts";
 
 /** A profile whose service has an address. */
-export type ReachableProfile = ProfilePlace & { readonly baseUrl: string };
+export type ReachableProfile = SelectedProfile & { readonly baseUrl: string };
 
-export async function profileOf({ world, globals }: Context): Promise<ProfilePlace> {
+export async function selectedProfile({ world, globals }: Context): Promise<SelectedProfile> {
   return await findProfile({ env: world.env, profile: globals.profile, baseUrl: globals.baseUrl });
 }
 
 export async function reachableProfile(context: Context): Promise<ReachableProfile> {
-  const place = await profileOf(context);
-  const { baseUrl } = place;
-  if (baseUrl !== null && URL.canParse(baseUrl)) return { ...place, baseUrl };
+  const selected = await selectedProfile(context);
+  const { baseUrl } = selected;
+  if (baseUrl !== null && URL.canParse(baseUrl)) return { ...selected, baseUrl };
   const nextStep = "pass --base-url https://YOUR-SERVICE, or set SERVICE_BASE_URL";
   throw new CommandFailure("not_configured", { message: "The address of the service is missing", nextStep });
 }
@@ -34,8 +34,8 @@ export function networkFileAt({ world }: Context, path: string): string {
 }
 
 /** Refuses to put a second credential over one that is there. */
-export function requireSignedOut({ profile, former, configFile }: ProfilePlace): void {
-  if (former === null || (former.apiKey === null && former.session == null)) return;
+export function requireSignedOut({ profile, stored, configFile }: SelectedProfile): void {
+  if (stored === null || (stored.apiKey === null && stored.session == null)) return;
   throw new CommandFailure("name_exists", {
     message: `The profile ${profile} of ${configFile} is signed in already`,
     nextStep: "name another with --profile NAME, or run coffer logout first",
@@ -43,13 +43,13 @@ export function requireSignedOut({ profile, former, configFile }: ProfilePlace):
 }
 
 /** A client that has no credential. */
-export async function visitor({ baseUrl }: ReachableProfile): Promise<Client> {
+export async function anonymousClient({ baseUrl }: ReachableProfile): Promise<Client> {
   const { createClient } = await import("@coffer/sdk");
   return createClient({ baseUrl, application: APPLICATION });
 }
 
 export async function saveSession(
-  place: ReachableProfile,
+  selected: ReachableProfile,
   tokens: Pick<SignedIn, "accessToken" | "refreshToken" | "expiresIn">,
   { world, redaction }: Context,
   more: ProfileChanges = {},
@@ -62,18 +62,18 @@ export async function saveSession(
     expiresAt: world.now() + tokens.expiresIn * 1_000,
     presented: false,
   };
-  await saveProfile(place, { ...more, session, apiKey: null });
+  await saveProfile(selected, { ...more, session, apiKey: null });
 }
 
 export async function saveKey(
-  place: ReachableProfile,
+  selected: ReachableProfile,
   apiKey: string,
   { redaction }: Context,
   more: ProfileChanges = {},
 ): Promise<void> {
   const { Secret } = await import("@coffer/sdk");
   redaction.register(apiKey);
-  await saveProfile(place, { ...more, apiKey: new Secret(apiKey), session: null });
+  await saveProfile(selected, { ...more, apiKey: new Secret(apiKey), session: null });
 }
 
 /** The first line of standard input, or what a person types. */
@@ -100,7 +100,7 @@ export async function readNewPassword(context: Context, fromInput: boolean, flag
 }
 
 /** What is in the environment wins over what was saved. */
-export function noteEnvironment({ world, note }: Context): void {
+export function warnOfEnvironment({ world, printNote }: Context): void {
   if ((world.env["SERVICE_API_KEY"] ?? "") !== "")
-    note("note: SERVICE_API_KEY is set, and wins over what was saved. Unset it to use the profile.");
+    printNote("note: SERVICE_API_KEY is set, and wins over what was saved. Unset it to use the profile.");
 }

@@ -14,7 +14,7 @@ const STICKY = 0o1000;
  * Throws `invalid_arguments` for a program that the system removes, or that others can replace. Packages are where npm or git put
  * them, and have the modes that their user's `umask` gives; of them only npx's are refused.
  */
-export async function requireLastingPath({ self, toolServer, platform }: World): Promise<void> {
+export async function requireLastingProgram({ self, toolServer, platform }: World): Promise<void> {
   const program = self.args.at(-1) ?? "";
   if (/[/\\]_npx[/\\]/.test(program))
     throw usage(

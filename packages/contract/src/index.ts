@@ -5,7 +5,13 @@
 export { accountGroup, type Account, type AccountLimits, type AccountUsage, type Credential } from "./account.ts";
 export { apiKeysGroup, type ApiKey, type CreatedApiKey } from "./api-keys.ts";
 export { api, type CofferApi } from "./api.ts";
-export { checkAuditChain, type AuditCheck, type AuditFault, type AuditKnown, type AuditLink } from "./audit-chain.ts";
+export {
+  checkAuditChain,
+  type AuditCheck,
+  type AuditFault,
+  type AuditExpectation,
+  type AuditLink,
+} from "./audit-chain.ts";
 export { FIRST_PREVIOUS_HASH, renderAuditText } from "./audit-text.ts";
 export {
   AUDIT_DAYS,

@@ -18,12 +18,12 @@ export function describeIssues(issues: readonly Issue[], section: string): strin
 }
 
 function describeIssue(issue: Issue, section: string): string[] {
-  const place = [section, ...issue.path.map(String)].filter((part) => part !== "");
+  const field = [section, ...issue.path.map(String)].filter((part) => part !== "");
   if (issue.code === "unrecognized_keys")
-    return issue.keys.slice(0, MOST_NAMES).map((name) => `${[...place, named(name)].join(".")}: unknown field`);
+    return issue.keys.slice(0, MOST_NAMES).map((name) => `${[...field, safeName(name)].join(".")}: unknown field`);
   const forms = issue.code === "invalid_union" ? sameField(issue.errors) : null;
-  if (forms !== null) place.push(...forms.path.map(String));
-  return [`${place.join(".") || "input"}: ${forms === null ? allowed(issue) : either(forms.firsts)}`];
+  if (forms !== null) field.push(...forms.path.map(String));
+  return [`${field.join(".") || "input"}: ${forms === null ? allowed(issue) : either(forms.firsts)}`];
 }
 
 /** For a union: the first issue of each form, if all of them are at one field. That field distinguishes the forms. */
@@ -109,6 +109,6 @@ function oneOf(words: readonly string[]): string {
 }
 
 /** A message repeats a name from outside only if it is a word: anything else could be a text of its own. */
-function named(name: string): string {
+function safeName(name: string): string {
   return name.length <= LONGEST_NAME && /^[\w.-]+$/.test(name) ? name : "(a name of other characters)";
 }

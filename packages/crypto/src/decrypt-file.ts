@@ -106,9 +106,9 @@ export function statedPlaintextSize(messageLength: number): number {
 }
 
 async function readFileStart(reader: PieceReader): Promise<FileStart> {
-  const headerBytes = await reader.take(HEADER_BYTES);
+  const headerBytes = await reader.read(HEADER_BYTES);
   const { envelopeLength } = parseHeader(headerBytes);
-  return parseFileStart(concatBytes(headerBytes, await reader.take(envelopeLength + MESSAGE_PREFIX_BYTES)));
+  return parseFileStart(concatBytes(headerBytes, await reader.read(envelopeLength + MESSAGE_PREFIX_BYTES)));
 }
 
 /** The chunks as they come, compared with the stated length and digest. */

@@ -9,7 +9,7 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** The context of encrypted metadata besides the vault. */
-export interface MetadataPlace {
+export interface MetadataContext {
   readonly kind: EntryKind;
   /** UUID in lower case. */
   readonly id: string;
@@ -28,7 +28,7 @@ export const ENCRYPTED_METADATA_SIZES: readonly number[] = METADATA_SIZES.map((s
 export async function encryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: MetadataPlace,
+  place: MetadataContext,
   metadata: Metadata,
 ): Promise<Uint8Array> {
   const plaintext = encodePaddedMetadata(place.kind, metadata);
@@ -40,7 +40,7 @@ export async function encryptMetadata(
 export async function decryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: MetadataPlace,
+  place: MetadataContext,
   encrypted: Uint8Array,
 ): Promise<Metadata> {
   if (!ENCRYPTED_METADATA_SIZES.includes(encrypted.length))
@@ -60,7 +60,7 @@ function refuse(error: unknown): never {
 }
 
 /** "coffer/metadata/v1" ‖ 00 ‖ vault ‖ keyId ‖ kind ‖ id ‖ revision */
-function metadataContext(vault: Uint8Array, { id, keyId, kind, revision }: MetadataPlace): Uint8Array {
+function metadataContext(vault: Uint8Array, { id, keyId, kind, revision }: MetadataContext): Uint8Array {
   return concatBytes(
     titleBytes("coffer/metadata/v1"),
     vault,

@@ -17,7 +17,7 @@ import {
 import { reopenFilePlan, type FilePlan } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
-import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./resume.ts";
+import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./saved-plan.ts";
 import { DataKey } from "./secret-key.ts";
 import { collect, contentOf, copyOf, planFile, reopened, type Planned } from "./files.test-kit.ts";
 

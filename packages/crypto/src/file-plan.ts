@@ -71,7 +71,7 @@ function randomDataKey(platform: CryptoPlatform): DataKey {
   }
 }
 
-/** A plan that was stored without its secrets; see `resume.ts`. */
+/** A plan that was stored without its secrets; see `saved-plan.ts`. */
 export interface SavedPlan {
   readonly header: Uint8Array;
   readonly envelope: Uint8Array;

@@ -18,9 +18,9 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import { decryptSearchIndex, encryptSearchIndex } from "./search-index.ts";
 import { DataKey, type SecretKey } from "./secret-key.ts";
 import { randomVaultKey, VaultKey, type SubkeyUse } from "./vault-key.ts";
-import { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-keys.ts";
+import { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-key-sealer.ts";
 import { at, FILE_ID, FOLDER_ID, MEMBER, TIME, VAULT, VIEW, WRAP } from "./vault.test-kit.ts";
-import { makeEnvelope, unwrapDataKey, wrapDataKey } from "./wrapping.ts";
+import { makeEnvelope, unwrapDataKey, wrapDataKey } from "./data-key-wrap.ts";
 
 /** A runtime in which every step takes a while, so that a key may be disposed between any two. */
 const slowPlatform: CryptoPlatform = {

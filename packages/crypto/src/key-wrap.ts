@@ -6,7 +6,7 @@ import type { Place } from "./place.ts";
  * Names a vault key: each is made for one vault and one place in its history. The sealed key is bound to these, so
  * nobody can exchange it.
  */
-export interface KeyPlace extends Place {
+export interface KeyBinding extends Place {
   /** 32 bytes: the vault object's id on chain. */
   readonly vault: Uint8Array;
   /** 32 bytes: the chain address of the key's maker. */
@@ -16,7 +16,7 @@ export interface KeyPlace extends Place {
 /** A vault key as it is stored: 1 to 3584 bytes (file-format §7), with the place it claims to be for. */
 export interface SealedVaultKey {
   readonly sealedKey: Uint8Array;
-  readonly place: KeyPlace;
+  readonly place: KeyBinding;
 }
 
 /**
@@ -37,6 +37,6 @@ export interface SealedVaultKey {
  * - Neither function puts a key into an error, a log or an inspection.
  */
 export interface VaultKeyWrap {
-  wrap(key: Uint8Array, place: KeyPlace): Promise<Uint8Array>;
+  wrap(key: Uint8Array, place: KeyBinding): Promise<Uint8Array>;
   unwrap(items: readonly SealedVaultKey[]): Promise<Uint8Array[]>;
 }

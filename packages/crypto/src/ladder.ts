@@ -8,12 +8,12 @@ import { decryptMessage, encryptMessage } from "./cobblestone.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import { FieldReader, titleBytes } from "./fields.ts";
 import type { VaultView } from "./membership.ts";
-import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
+import { comparePlaces, encodePlace, readPlace, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import { VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
-import type { OpenedVaultKey } from "./vault-keys.ts";
-import { requireKeyOf } from "./wrapping.ts";
+import type { OpenedVaultKey } from "./vault-key-sealer.ts";
+import { requireKeyOf } from "./data-key-wrap.ts";
 
 /** A step's fields before its link. Nobody signs them. */
 interface StepFields {
@@ -66,10 +66,10 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
   if (bytes.length !== LADDER_STEP_BYTES)
     throw damaged("ladder", `a step of the ladder has ${LADDER_STEP_BYTES} bytes`);
   const reader = new FieldReader(bytes);
-  const vault = reader.take(32);
-  const [from, to] = [takePlace(reader, "ladder"), takePlace(reader, "ladder")];
+  const vault = reader.read(32);
+  const [from, to] = [readPlace(reader, "ladder"), readPlace(reader, "ladder")];
   if (comparePlaces(to, from) >= 0) throw damaged("ladder", "a step of the ladder leads to a lower place");
-  return { vault, from, to, check: reader.take(32), link: reader.take(LINK_BYTES), bytes: Uint8Array.from(bytes) };
+  return { vault, from, to, check: reader.read(32), link: reader.read(LINK_BYTES), bytes: Uint8Array.from(bytes) };
 }
 
 /**
@@ -100,12 +100,12 @@ export async function openLadderStep(
   if (!isTo) throw damaged("ladder", "the step leads to another key");
   const context = contextOf(bytes.subarray(0, FIELDS_BYTES));
   const key = await higher.key.whileHeld(async () => {
-    const opened = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
+    const bytes = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
     try {
-      if (opened.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
-      return new VaultKey(record.vault, record, opened);
+      if (bytes.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
+      return new VaultKey(record.vault, record, bytes);
     } finally {
-      opened.fill(0);
+      bytes.fill(0);
     }
   });
   if (!equalBytes(key.subkey("check"), record.check)) {

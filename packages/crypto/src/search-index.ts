@@ -6,7 +6,7 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** What the index is bound to, besides the vault object. */
-export interface SearchIndexPlace {
+export interface SearchIndexContext {
   /** UUID of the vault in lower case. */
   readonly vaultId: string;
   /** 32 bytes: the record of the vault key. */
@@ -17,7 +17,7 @@ export interface SearchIndexPlace {
 export async function encryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: SearchIndexPlace,
+  place: SearchIndexContext,
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
   const context = contextOf(vaultKey, place);
@@ -28,7 +28,7 @@ export async function encryptSearchIndex(
 export async function decryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: SearchIndexPlace,
+  place: SearchIndexContext,
   encrypted: Uint8Array,
 ): Promise<Uint8Array> {
   const context = contextOf(vaultKey, place);
@@ -36,6 +36,6 @@ export async function decryptSearchIndex(
 }
 
 /** "coffer/search-index/v1" ‖ 00 ‖ vault ‖ vault id ‖ keyId */
-function contextOf({ vault }: VaultKey, { vaultId, keyId }: SearchIndexPlace): Uint8Array {
+function contextOf({ vault }: VaultKey, { vaultId, keyId }: SearchIndexContext): Uint8Array {
   return concatBytes(titleBytes("coffer/search-index/v1"), vault, encodeUuid(vaultId), sized(keyId, 32, "key id"));
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRecord, verifyRecord } from "./call-record.ts";
+import { FileCallRecord, verifyCallRecord } from "./call-record.ts";
 
 let parent: string;
 let directory: string;
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const recordAt = (month: string) =>
-  createRecord(
+  new FileCallRecord(
     () => Promise.resolve(directory),
     () => new Date(`2026-${month}-05T10:00:00Z`),
   );
@@ -40,11 +40,11 @@ async function change(name: string, edit: (lines: string[]) => string[]): Promis
 describe("the record of calls", () => {
   it("is whole: two chains in two files, for the owner alone", async () => {
     await fill();
-    expect(await verifyRecord(directory)).toEqual({ lines: 9, chains: 2, problems: [] });
+    expect(await verifyCallRecord(directory)).toEqual({ lines: 9, chains: 2, problems: [] });
     expect(await readdir(directory)).toEqual(["mcp-2026-10.jsonl", "mcp-2026-11.jsonl"]);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(join(directory, "mcp-2026-10.jsonl"))).mode & 0o777).toBe(0o600);
-    expect(await verifyRecord(join(parent, "nowhere"))).toEqual({ lines: 0, chains: 0, problems: [] });
+    expect(await verifyCallRecord(join(parent, "nowhere"))).toEqual({ lines: 0, chains: 0, problems: [] });
   });
 
   it("every changed bit shows", async () => {
@@ -55,7 +55,7 @@ describe("the record of calls", () => {
       const changed = Buffer.from(whole);
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
       await writeFile(file, changed);
-      expect([at, (await verifyRecord(directory)).problems.length > 0]).toEqual([at, true]);
+      expect([at, (await verifyCallRecord(directory)).problems.length > 0]).toEqual([at, true]);
     }
   });
 
@@ -72,6 +72,6 @@ describe("the record of calls", () => {
   ])("shows what was taken or moved: %s", async (_, name, edit, problems) => {
     await fill();
     await change(name, edit);
-    expect((await verifyRecord(directory)).problems.length).toBeGreaterThanOrEqual(problems);
+    expect((await verifyCallRecord(directory)).problems.length).toBeGreaterThanOrEqual(problems);
   });
 });

@@ -28,32 +28,39 @@ export interface CallRecord {
 }
 
 /** No call is recorded: for programs that embed the server and keep a record of their own. */
-export const NO_RECORD: CallRecord = { add: () => Promise.resolve() };
+export const NO_CALL_RECORD: CallRecord = { add: () => Promise.resolve() };
 
 const NAME = /^mcp-\d{4}-\d{2}\.jsonl$/;
 const HASH_LENGTH = 64;
 
-/** The directory is asked for and made at the first call, for its owner alone. */
-export function createRecord(directoryOf: () => Promise<string>, now: () => Date = () => new Date()): CallRecord {
-  let chain = "";
-  let sequence = 0;
-  let previous: string | null = null;
-  let directory: string | null = null;
-  const write = async (facts: CallFacts): Promise<void> => {
-    if (directory === null) {
-      const found = await directoryOf();
-      await mkdir(found, { recursive: true, mode: 0o700 });
-      // A chain begins with the hash of the newest line that is there. So a cut before it shows.
-      previous = await lastHash(found);
-      chain = randomBytes(9).toString("base64url");
-      directory = found;
-    }
-    const at = now().toISOString();
+/** The chain of lines that this process writes. The directory is asked for and made at the first call, for its owner alone. */
+export class FileCallRecord implements CallRecord {
+  readonly #directoryOf: () => Promise<string>;
+  readonly #now: () => Date;
+  /** null: nothing is written yet. */
+  #chain: Chain | null = null;
+  /** The end of the write before: lines come one after another. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  constructor(directoryOf: () => Promise<string>, now: () => Date = () => new Date()) {
+    this.#directoryOf = directoryOf;
+    this.#now = now;
+  }
+
+  add(facts: CallFacts): Promise<void> {
+    const written = this.#lastWrite.then(() => this.#write(facts));
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(facts: CallFacts): Promise<void> {
+    const chain = (this.#chain ??= await this.#startChain());
+    const at = this.#now().toISOString();
     const body = {
       at,
-      chain,
-      sequence,
-      previous,
+      chain: chain.id,
+      sequence: chain.sequence,
+      previous: chain.previous,
       tool: facts.tool,
       args: hashOf(canonical(facts.args ?? {})),
       result: facts.result,
@@ -63,24 +70,33 @@ export function createRecord(directoryOf: () => Promise<string>, now: () => Date
     };
     const hash = hashOf(JSON.stringify(body));
     // One short line: handing it to another thread takes longer than to write it.
-    appendFileSync(join(directory, `mcp-${at.slice(0, 7)}.jsonl`), `${JSON.stringify({ ...body, hash })}\n`, {
+    appendFileSync(join(chain.directory, `mcp-${at.slice(0, 7)}.jsonl`), `${JSON.stringify({ ...body, hash })}\n`, {
       mode: 0o600,
     });
-    previous = hash;
-    sequence += 1;
-  };
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    add: (facts) => {
-      const written = last.then(() => write(facts));
-      last = written.catch(() => undefined);
-      return written;
-    },
-  };
+    chain.previous = hash;
+    chain.sequence += 1;
+  }
+
+  async #startChain(): Promise<Chain> {
+    const directory = await this.#directoryOf();
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // A chain begins with the hash of the newest line that is there. So a cut before it shows.
+    const previous = await newestHash(directory);
+    return { directory, id: randomBytes(9).toString("base64url"), sequence: 0, previous };
+  }
 }
 
-/** What {@link verifyRecord} found. */
-export interface RecordReport {
+interface Chain {
+  readonly directory: string;
+  readonly id: string;
+  /** Of the next line. */
+  sequence: number;
+  /** Hash of the line before it. */
+  previous: string | null;
+}
+
+/** What {@link verifyCallRecord} found. */
+export interface CallRecordReport {
   readonly lines: number;
   readonly chains: number;
   /** `file:line: what is wrong`, the first of each file. */
@@ -88,17 +104,17 @@ export interface RecordReport {
 }
 
 /** Reads every file of the record. A missing directory has no lines. */
-export async function verifyRecord(directory: string): Promise<RecordReport> {
+export async function verifyCallRecord(directory: string): Promise<CallRecordReport> {
   const chains = new Map<string, { sequence: number; hash: string }>();
   const hashes = new Set<string>();
   const problems: string[] = [];
   let lines = 0;
-  for (const name of await recordFiles(directory)) {
+  for (const name of await callRecordFiles(directory)) {
     const text = await readFile(join(directory, name), "utf8");
     for (const [at, line] of text.split("\n").entries()) {
       if (line === "") continue;
       lines += 1;
-      const problem = judge(line, chains, hashes);
+      const problem = problemOfLine(line, chains, hashes);
       if (problem === null) continue;
       problems.push(`${name}:${String(at + 1)}: ${problem}`);
       break;
@@ -107,7 +123,7 @@ export async function verifyRecord(directory: string): Promise<RecordReport> {
   return { lines, chains: chains.size, problems };
 }
 
-function judge(
+function problemOfLine(
   line: string,
   chains: Map<string, { sequence: number; hash: string }>,
   hashes: Set<string>,
@@ -149,17 +165,17 @@ function parseLine(line: string): Line | null {
   return { hash, chain, sequence, previous, body };
 }
 
-async function recordFiles(directory: string): Promise<string[]> {
+async function callRecordFiles(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.filter((name) => NAME.test(name)).toSorted();
 }
 
 /** The hash of the newest line; null: there is none. */
-async function lastHash(directory: string): Promise<string | null> {
-  const newest = (await recordFiles(directory)).at(-1);
+async function newestHash(directory: string): Promise<string | null> {
+  const newest = (await callRecordFiles(directory)).at(-1);
   if (newest === undefined) return null;
-  const found = /"hash":"([0-9a-f]{64})"\}\n?$/.exec(await readFile(join(directory, newest), "utf8"))?.[1];
-  return found?.length === HASH_LENGTH ? found : null;
+  const hash = /"hash":"([0-9a-f]{64})"\}\n?$/.exec(await readFile(join(directory, newest), "utf8"))?.[1];
+  return hash?.length === HASH_LENGTH ? hash : null;
 }
 
 function hashOf(text: string): string {
@@ -167,7 +183,7 @@ function hashOf(text: string): string {
 }
 
 /** The directory of the record, below that of the configuration. */
-export async function recordDirectory(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+export async function callRecordDirectory(env: Readonly<Record<string, string | undefined>>): Promise<string> {
   const { configDirectory } = await import("@coffer/sdk/node");
   return join(configDirectory(env), "audit");
 }

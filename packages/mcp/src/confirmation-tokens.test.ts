@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { createConfirmations } from "./confirmation-tokens.ts";
+import { ConfirmationTokens } from "./confirmation-tokens.ts";
 
 const binding = { tool: "file_delete", args: { files: ["a"], vaultId: "v" }, state: ["a 1"] };
 
 it("a token holds once, for the same tool, arguments and state, for ten minutes", () => {
   let now = 1_000_000;
-  const confirmations = createConfirmations(() => now);
+  const confirmations = new ConfirmationTokens(() => now);
   const token = confirmations.issue(binding);
   for (const other of [
     { ...binding, tool: "file_move" },
@@ -17,7 +17,7 @@ it("a token holds once, for the same tool, arguments and state, for ten minutes"
     const changed = `${token.slice(0, at)}${token[at] === "a" ? "b" : "a"}${token.slice(at + 1)}`;
     expect(confirmations.redeem(changed, binding)).toBe(false);
   }
-  expect(createConfirmations(() => now).redeem(token, binding)).toBe(false);
+  expect(new ConfirmationTokens(() => now).redeem(token, binding)).toBe(false);
   // The order of arguments is no difference.
   expect(confirmations.redeem(token, { ...binding, args: { vaultId: "v", files: ["a"] } })).toBe(true);
   expect(confirmations.redeem(token, binding)).toBe(false);

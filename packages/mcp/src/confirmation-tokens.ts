@@ -17,36 +17,39 @@ export interface Binding {
   readonly state: unknown;
 }
 
-export interface Confirmations {
-  issue(binding: Binding): string;
-  /** True once for a token that was issued for this very binding. */
-  redeem(token: string, binding: Binding): boolean;
-}
+export class ConfirmationTokens {
+  readonly #now: () => number;
+  /** Made at first use: a start needs none. */
+  #key: Buffer | undefined;
+  /** Heads of the tokens that were redeemed, the oldest first. */
+  readonly #used = new Set<string>();
 
-export function createConfirmations(now: () => number = Date.now): Confirmations {
-  // Made at first use: a start needs none.
-  let key: Buffer | undefined;
-  const used = new Set<string>();
-  const sign = (head: string, binding: Binding): string =>
-    createHmac("sha256", (key ??= randomBytes(32)))
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  issue(binding: Binding): string {
+    const head = `${(this.#now() + LIFE_MS).toString(36)}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
+    return `${head}.${this.#sign(head, binding)}`;
+  }
+
+  /** True once for a token that was issued for this very binding. */
+  redeem(token: string, binding: Binding): boolean {
+    const [, head, end, mac] = /^(([0-9a-z]{1,12})\.[\w-]{12})\.([\w-]{43})$/.exec(token) ?? [];
+    if (head === undefined || end === undefined || mac === undefined) return false;
+    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(this.#sign(head, binding)))) return false;
+    if (this.#used.has(head) || this.#now() > Number.parseInt(end, 36)) return false;
+    this.#used.add(head);
+    const [oldest] = this.#used;
+    if (this.#used.size > MOST_USED && oldest !== undefined) this.#used.delete(oldest);
+    return true;
+  }
+
+  #sign(head: string, binding: Binding): string {
+    return createHmac("sha256", (this.#key ??= randomBytes(32)))
       .update(`${head}\n${canonical(binding)}`)
       .digest("base64url");
-  return {
-    issue: (binding) => {
-      const head = `${(now() + LIFE_MS).toString(36)}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
-      return `${head}.${sign(head, binding)}`;
-    },
-    redeem: (token, binding) => {
-      const [, head, end, mac] = /^(([0-9a-z]{1,12})\.[\w-]{12})\.([\w-]{43})$/.exec(token) ?? [];
-      if (head === undefined || end === undefined || mac === undefined) return false;
-      if (!timingSafeEqual(Buffer.from(mac), Buffer.from(sign(head, binding)))) return false;
-      if (used.has(head) || now() > Number.parseInt(end, 36)) return false;
-      used.add(head);
-      const [oldest] = used;
-      if (used.size > MOST_USED && oldest !== undefined) used.delete(oldest);
-      return true;
-    },
-  };
+  }
 }
 
 /** The same text for the same value, whatever the order of its members. */

@@ -1,12 +1,12 @@
 /** What a server remembers about one credential, over all of its connections. */
-import { createConfirmations, type Confirmations } from "./confirmation-tokens.ts";
-import { createTransfers, type Transfers } from "./transfers.ts";
+import { ConfirmationTokens } from "./confirmation-tokens.ts";
+import { Transfers } from "./transfers.ts";
 
-export interface Memory {
+export class CredentialState {
   /** Calls under way. */
-  readonly activity: { calls: number };
-  readonly transfers: Transfers;
-  readonly confirmations: Confirmations;
+  readonly activity = { calls: 0 };
+  readonly transfers = new Transfers();
+  readonly confirmations = new ConfirmationTokens();
   /**
    * Whether text that others wrote went into a conversation: a name is enough. From then on a person agrees before
    * anything reaches somebody who is not of the account: the text may be what asks for it. Closed: content of a shared
@@ -15,16 +15,10 @@ export interface Memory {
    */
   readonly taint: { isTainted: boolean; isClosed: boolean };
   /** Readers of vaults, and the service, that the user agreed to: what `gate.ts` wrote down. */
-  readonly agreed: Set<string>;
-}
+  readonly agreed = new Set<string>();
 
-/** `isTainted`: what was shown before is not known. Default: nothing was. */
-export function createMemory({ isTainted = false }: { readonly isTainted?: boolean } = {}): Memory {
-  return {
-    activity: { calls: 0 },
-    transfers: createTransfers(),
-    confirmations: createConfirmations(),
-    taint: { isTainted, isClosed: false },
-    agreed: new Set(),
-  };
+  /** `isTainted`: what was shown before is not known. Default: nothing was. */
+  constructor({ isTainted = false }: { readonly isTainted?: boolean } = {}) {
+    this.taint = { isTainted, isClosed: false };
+  }
 }

@@ -1,5 +1,5 @@
 /** Values of the service as facts: a value with a narrow form is shown as it is, any other text is fenced. */
-import { lettingIn, untrusted, type Untrusted } from "@coffer/tasks";
+import { approveCommand, untrusted, type Untrusted } from "@coffer/tasks";
 
 /** A word of the service's own vocabulary, which it may extend. */
 export function word(text: string): string | Untrusted {
@@ -36,5 +36,5 @@ export function isId(text: string): boolean {
  */
 export function membershipStep(chainAddress: string, vaultId: string | null): string {
   const vault = vaultId ?? "VAULT";
-  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner of an invited agent runs ${lettingIn(chainAddress)}, or in code client.vaults.members.add("${vault}", { invite: text }); any other owner coffer vaults members add ${vault} ${chainAddress} --until TIME.`;
+  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner of an invited agent runs ${approveCommand(chainAddress)}, or in code client.vaults.members.add("${vault}", { invite: text }); any other owner coffer vaults members add ${vault} ${chainAddress} --until TIME.`;
 }

@@ -1,8 +1,8 @@
-/** Answers of the HTTP shell that no protocol library makes: refusals before a call, and metadata. */
+/** Responses of the HTTP shell that no protocol library makes: refusals before a call, and metadata. */
 
 const NOT_MCP = -32_000;
 
-/** An error of JSON-RPC in an answer of HTTP: hosts show its message. */
+/** An error of JSON-RPC in an HTTP response: hosts show its message. */
 export function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json(
     { jsonrpc: "2.0", error: { code: NOT_MCP, message }, id: null },
@@ -29,29 +29,29 @@ export function bearerIn(request: Request): string | null {
   return /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** The answer with every frame passed through `redact`. An event of a stream is redacted whole. */
-export function redacted(answer: Response, redact: (text: string) => string): Response {
-  if (answer.body === null) return answer;
-  const headers = new Headers(answer.headers);
+/** The response with every frame passed through `redact`. An event of a stream is redacted whole. */
+export function redactedResponse(response: Response, redact: (text: string) => string): Response {
+  if (response.body === null) return response;
+  const headers = new Headers(response.headers);
   headers.delete("content-length");
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  let kept = "";
-  const body = answer.body.pipeThrough(
+  let buffered = "";
+  const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        kept += decoder.decode(chunk, { stream: true });
-        const end = isStream ? kept.lastIndexOf("\n\n") + 2 : 0;
+        buffered += decoder.decode(chunk, { stream: true });
+        const end = isStream ? buffered.lastIndexOf("\n\n") + 2 : 0;
         if (end < 2) return;
-        controller.enqueue(encoder.encode(redact(kept.slice(0, end))));
-        kept = kept.slice(end);
+        controller.enqueue(encoder.encode(redact(buffered.slice(0, end))));
+        buffered = buffered.slice(end);
       },
       flush(controller) {
-        kept += decoder.decode();
-        if (kept !== "") controller.enqueue(encoder.encode(redact(kept)));
+        buffered += decoder.decode();
+        if (buffered !== "") controller.enqueue(encoder.encode(redact(buffered)));
       },
     }),
   );
-  return new Response(body, { status: answer.status, statusText: answer.statusText, headers });
+  return new Response(body, { status: response.status, statusText: response.statusText, headers });
 }

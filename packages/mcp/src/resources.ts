@@ -11,13 +11,13 @@ import type { Call } from "./call.ts";
 import { shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
-export interface OfferParts {
+export interface ResourceOptions {
   /** The tools that this server offers. */
   readonly names: readonly string[];
   readonly loadTool: (name: string) => Promise<Tool>;
-  readonly callOf: (context: ServerContext) => Call;
+  readonly callFor: (context: ServerContext) => Call;
   /** For completions: nobody can be asked. */
-  readonly lonely: () => Call;
+  readonly unattendedCall: () => Call;
 }
 
 const VAULT = "coffer://vaults/{vault}";
@@ -25,11 +25,11 @@ const FILE = "coffer://vaults/{vault}/files/{+path}";
 const MOST_SUGGESTIONS = 100;
 const MOST_CHARS = 30_000;
 
-export function addResources(mcp: McpServer, { names, loadTool, callOf, lonely }: OfferParts): void {
+export function addResources(mcp: McpServer, { names, loadTool, callFor, unattendedCall }: ResourceOptions): void {
   const complete = {
-    vault: (value: string) => suggestions(vaultNames(lonely(), value)),
+    vault: (value: string) => suggestions(vaultNames(unattendedCall(), value)),
     path: (value: string, context?: { arguments?: Record<string, string> }) =>
-      suggestions(pathsIn(lonely(), context?.arguments?.["vault"] ?? "", value)),
+      suggestions(pathsIn(unattendedCall(), context?.arguments?.["vault"] ?? "", value)),
   };
   if (names.includes("file_list"))
     mcp.registerResource(
@@ -41,7 +41,7 @@ export function addResources(mcp: McpServer, { names, loadTool, callOf, lonely }
         mimeType: "text/plain",
       },
       async ({ href }, { vault }, context) => {
-        const text = await explained(callOf(context), async (call) =>
+        const text = await explained(callFor(context), async (call) =>
           topOf(await loadTool("file_list"), call, decoded(vault)),
         );
         return { contents: [{ uri: href, mimeType: "text/plain", text }] };
@@ -53,7 +53,7 @@ export function addResources(mcp: McpServer, { names, loadTool, callOf, lonely }
       new ResourceTemplate(FILE, { list: undefined, complete }),
       { title: "A text file", description: "The text of a file, by its path in a vault.", mimeType: "text/plain" },
       async ({ href }, { vault, path }, context) => {
-        const page = await explained(callOf(context), async (call) =>
+        const page = await explained(callFor(context), async (call) =>
           textOf(await loadTool("file_read"), call, decoded(vault), decoded(path)),
         );
         return { contents: [{ uri: href, mimeType: "text/plain", ...page }] };
@@ -75,16 +75,16 @@ async function explained<T>(call: Call, work: (call: Call) => Promise<T>): Promi
   try {
     return await work(call);
   } catch (thrown) {
-    const found = toFailure(thrown, call.signal);
-    const isClosed = call.isRemote && found.code === "shared_vault";
-    const { code, message, nextStep } = isClosed ? new TaskFailure("remote_server") : found;
+    const failure = toFailure(thrown, call.signal);
+    const isClosed = call.isRemote && failure.code === "shared_vault";
+    const { code, message, nextStep } = isClosed ? new TaskFailure("remote_server") : failure;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${message} (${code}). ${nextStep}`);
   }
 }
 
 async function topOf(list: Tool, call: Call, vault: string): Promise<string> {
   call.taint();
-  const { content } = shapeOutcome(await list.invoke(await placeIn(call, vault), call));
+  const { content } = shapeOutcome(await list.invoke(await vaultArgumentOf(call, vault), call));
   return content.map(({ text }) => text).join("\n");
 }
 
@@ -94,8 +94,8 @@ async function textOf(
   vault: string,
   path: string,
 ): Promise<{ text: string; _meta?: Record<string, unknown> }> {
-  const place = await placeIn(call, vault);
-  const { facts } = await read.invoke({ ...place, file: path, maxChars: MOST_CHARS }, call);
+  const vaultArgument = await vaultArgumentOf(call, vault);
+  const { facts } = await read.invoke({ ...vaultArgument, file: path, maxChars: MOST_CHARS }, call);
   const { text, nextOffset } = facts;
   call.taint();
   if (!(text instanceof Untrusted)) throw new TaskFailure("unexpected");
@@ -103,16 +103,16 @@ async function textOf(
 }
 
 /** The vault as an argument. With `--vault`, the tools have no such argument, and other vaults do not exist. */
-async function placeIn(call: Call, named: string): Promise<{ vaultId?: string }> {
-  const { id } = await findVault(call, named);
+async function vaultArgumentOf(call: Call, vault: string): Promise<{ vaultId?: string }> {
+  const { id } = await findVault(call, vault);
   if (call.pinnedVault === null) return { vaultId: id };
   if (id !== call.pinnedVault) throw new TaskFailure("not_found");
   return {};
 }
 
 /** What cannot be completed has no suggestions: no failure belongs into a menu. */
-async function suggestions(found: Promise<string[]>): Promise<string[]> {
-  return await found.catch(() => []);
+async function suggestions(lookup: Promise<string[]>): Promise<string[]> {
+  return await lookup.catch(() => []);
 }
 
 async function vaultNames(call: Call, value: string): Promise<string[]> {
@@ -125,7 +125,7 @@ async function vaultNames(call: Call, value: string): Promise<string[]> {
   const vaults = pages
     .flatMap((page) => page.vaults)
     .filter(({ id }) => call.pinnedVault === null || id === call.pinnedVault);
-  return beginning(
+  return namesWithPrefix(
     vaults.map(({ name }) => name),
     value,
   );
@@ -143,16 +143,16 @@ async function pathsIn(call: Call, vault: string, value: string): Promise<string
   const { folders } = await client.folders.list({ vaultId, parentId: parent?.id ?? "root", limit }, options);
   const { files } = await client.files.list({ vaultId, folderId: parent?.id ?? "root", limit }, options);
   const head = parents.map((each) => `${each}/`).join("");
-  return beginning(
+  return namesWithPrefix(
     [...folders.map(({ name }) => `${head}${name}/`), ...files.map(({ name }) => `${head}${name}`)],
     value,
   );
 }
 
 /** Names that a terminal or a menu would show otherwise than they are stay out. */
-function beginning(names: readonly string[], value: string): string[] {
-  const wanted = value.toLowerCase();
+function namesWithPrefix(names: readonly string[], value: string): string[] {
+  const prefix = value.toLowerCase();
   return names
-    .filter((name) => name !== "" && name.toLowerCase().startsWith(wanted) && new Untrusted(name).visible() === name)
+    .filter((name) => name !== "" && name.toLowerCase().startsWith(prefix) && new Untrusted(name).visible() === name)
     .slice(0, MOST_SUGGESTIONS);
 }

@@ -29,7 +29,10 @@ type Arguments<E extends EndpointDefinition> =
     ? [input?: CallInput<E, ByteBody>, options?: CallOptions]
     : [input: CallInput<E, ByteBody>, options?: CallOptions];
 
-/** A client of one service. It holds no sockets and no timers of its own: drop it when you no longer need it. */
+/**
+ * A client of one service. It holds no sockets and no timers of its own: drop it when you no longer need it. If it has
+ * opened shared vaults, call `forgetKeys` first, which overwrites their keys.
+ */
 export interface Client {
   readonly baseUrl: string;
   /** Any endpoint of the contract, typed by it. */

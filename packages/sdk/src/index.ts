@@ -107,10 +107,10 @@ export {
   type Credentials,
   type DevelopmentCredentials,
 } from "./connection/open-connection.ts";
-export { PagePromise, type Page } from "./http/pages.ts";
+export { PagePromise, type Page, type PageLists } from "./http/pages.ts";
 export { redactText } from "./http/redaction.ts";
 export type { Author, File, FileEntry, FileVersion, Folder, FolderEntry } from "./storage/item-types.ts";
-export type { NewInvite, RedeemedAgent, RedeemOptions } from "./shared-vaults/members/inviting.ts";
+export type { NewInvite, RedeemedAgent, RedeemOptions } from "./shared-vaults/members/vault-invites.ts";
 export type { AccountResource, AccountUpdateInput, AccountWithCredential } from "./account/account.ts";
 export type {
   ApiKeyCreateInput,
@@ -227,12 +227,12 @@ export type {
   UploadOptions,
 } from "./transfer/upload-options.ts";
 export type { AccessCheck } from "./shared-vaults/keys/check-access.ts";
-export type { LayerCheck } from "./shared-vaults/keys/layers.ts";
-export type { CreatedVault, NewSharedVault } from "./shared-vaults/create.ts";
+export type { LayerCheck } from "./shared-vaults/keys/layer-check.ts";
+export type { CreatedVault, NewSharedVault } from "./shared-vaults/create-vault.ts";
 export type { CreationJournal } from "./transfer/journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./shared-vaults/export/export.ts";
 export type { ExportStore } from "./shared-vaults/export/export-layout.ts";
-export type { Until } from "./shared-vaults/members/ends.ts";
+export type { Until } from "./shared-vaults/members/membership-end.ts";
 export type {
   AddedMember,
   AddMemberOptions,
@@ -251,14 +251,21 @@ export {
   type PinStore,
   type VaultPin,
 } from "./shared-vaults/trust/pins.ts";
+export { forgetKeys } from "./shared-vaults/forget-keys.ts";
 export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
-export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/search-types.ts";
+export type {
+  FileSearchQuery,
+  FoundFacts,
+  FoundFile,
+  NameSearchOptions,
+  UnsearchedVault,
+} from "./search/search-types.ts";
 export type { NameStore } from "./search/name-store.ts";
-export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen.ts";
+export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen-memory.ts";
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
 export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./shared-vaults/members/revoke-agent.ts";
-export type { ToldOfVault } from "./shared-vaults/trust/trusting.ts";
+export type { ToldOfVault } from "./shared-vaults/trust/trust-acts.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./shared-vaults/rotation/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./transfer/journals.ts";
 export type { VaultErrorCode, VaultErrorFacts } from "./http/errors.ts";

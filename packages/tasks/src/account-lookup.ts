@@ -13,13 +13,13 @@ export async function findKey(task: Task, text: string): Promise<ApiKey> {
   const client = await task.client();
   const id = wholeId(text);
   if (id !== null) return await client.apiKeys.get(id, { signal: task.signal });
-  return await only(client.apiKeys.list({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
+  return await requireOne(client.apiKeys.list({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
 }
 
 /** @throws TaskFailure `not_found`; `ambiguous` with the candidates. */
 export async function findInvite(task: Task, text: string): Promise<Invite> {
   const client = await task.client();
-  return await only(client.invites.list({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
+  return await requireOne(client.invites.list({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
 }
 
 /** A webhook has no name: its id, or the beginning of it. @throws TaskFailure `not_found`, `ambiguous`. */
@@ -27,32 +27,32 @@ export async function findWebhook(task: Task, text: string): Promise<Webhook> {
   const client = await task.client();
   const id = wholeId(text);
   if (id !== null) return await client.webhooks.get(id, { signal: task.signal });
-  return await only(client.webhooks.list({ limit: 1000 }, { signal: task.signal }), text, ({ url }) => url);
+  return await requireOne(client.webhooks.list({ limit: 1000 }, { signal: task.signal }), text, ({ url }) => url);
 }
 
 /** A vault in the trash. @throws TaskFailure `not_found`, `ambiguous`. */
 export async function findTrashedVault(task: Task, text: string): Promise<Vault> {
   const client = await task.client();
-  return await only(client.trash.vaults({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
+  return await requireOne(client.trash.vaults({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
 }
 
-async function only<Item extends { readonly id: string }>(
+async function requireOne<Item extends { readonly id: string }>(
   items: AsyncIterable<Item>,
   text: string,
   nameOf: (item: Item) => string,
 ): Promise<Item> {
-  const wanted = text.trim();
-  const prefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i.test(wanted) ? wanted.toLowerCase() : null;
+  const name = text.trim();
+  const prefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i.test(name) ? name.toLowerCase() : null;
   const [byId, byName]: [Item[], Item[]] = [[], []];
   for await (const item of items) {
     if (prefix !== null && item.id.startsWith(prefix)) byId.push(item);
-    else if (nameOf(item) === wanted) byName.push(item);
+    else if (nameOf(item) === name) byName.push(item);
   }
-  const found = byId.length > 0 ? byId : byName;
-  const [first, second] = found;
+  const matches = byId.length > 0 ? byId : byName;
+  const [first, second] = matches;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
-    ...(first === undefined ? { detail: untrusted(wanted) } : {}),
-    candidates: found.slice(0, MOST_CANDIDATES).map((item) => ({ id: item.id, name: untrusted(nameOf(item)) })),
+    ...(first === undefined ? { detail: untrusted(name) } : {}),
+    candidates: matches.slice(0, MOST_CANDIDATES).map((item) => ({ id: item.id, name: untrusted(nameOf(item)) })),
   });
 }

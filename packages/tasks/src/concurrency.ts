@@ -1,13 +1,13 @@
-/** Does `work` for each item, at most `count` at once. The first error ends all lanes and is thrown when they are done. */
-export async function inLanes<Item>(
+/** Does `work` for each item, at most `limit` at once. After the first error no other item is begun, and the error is thrown when those that were are done. */
+export async function runConcurrently<Item>(
   items: readonly Item[],
-  count: number,
+  limit: number,
   work: (item: Item, at: number) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
-  const rest = items.entries();
-  const lane = async (): Promise<void> => {
-    for (let next = rest.next(); next.done !== true && failures.length === 0; next = rest.next())
+  const remaining = items.entries();
+  const worker = async (): Promise<void> => {
+    for (let next = remaining.next(); next.done !== true && failures.length === 0; next = remaining.next())
       try {
         const [at, item] = next.value;
         await work(item, at);
@@ -15,6 +15,6 @@ export async function inLanes<Item>(
         failures.push(error);
       }
   };
-  await Promise.all(Array.from({ length: Math.min(count, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
 }

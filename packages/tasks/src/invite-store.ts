@@ -4,7 +4,7 @@
  */
 import { readdir } from "node:fs/promises";
 import type { Client, Invite } from "@coffer/sdk";
-import { dropSecretFile, handedOutDirectory, readSecretFile, writeSecretFile } from "./secret-file.ts";
+import { deleteSecretFile, handedOutDirectory, readSecretFile, writeSecretFile } from "./secret-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,7 +21,7 @@ interface Decision {
   readonly generations: Readonly<Record<string, string>>;
 }
 
-export interface KeptInvite extends Omit<Decision, "vaultIds"> {
+export interface StoredInvite extends Omit<Decision, "vaultIds"> {
   readonly inviteId: string;
   readonly text: string;
   /** When the access ends, by the text; null: it has no end. */
@@ -36,7 +36,7 @@ export const inviteFile = (inviteId: string): string => `invite-${inviteId}.txt`
 /** Where the rest of the decision is kept, in JSON. */
 export const decisionFile = (inviteId: string): string => `invite-${inviteId}.json`;
 
-export interface InviteWish {
+export interface InviteTerms {
   readonly name: string;
   readonly scopes?: readonly string[] | undefined;
   readonly vaultIds?: readonly string[] | undefined;
@@ -46,7 +46,7 @@ export interface InviteWish {
 /** The text for {@link decisionFile}. Call it before the invite is made: a removal after this moment is the newer decision. */
 export async function describeDecision(
   client: Client,
-  { name, scopes, vaultIds, budgets }: InviteWish,
+  { name, scopes, vaultIds, budgets }: InviteTerms,
   now: number,
   signal: AbortSignal,
 ): Promise<string> {
@@ -70,80 +70,87 @@ export async function describeDecision(
 const numbered = ([name, amount]: [string, number | undefined]): [string, number][] =>
   amount === undefined ? [] : [[name, amount]];
 
-/** Keeps a new invite for {@link findKeptInvites}. */
-export async function keepInvite(env: Environment, inviteId: string, text: string, decision: string): Promise<void> {
+/** Keeps a new invite for {@link findProvenInvites}. */
+export async function saveInvite(env: Environment, inviteId: string, text: string, decision: string): Promise<void> {
   await writeSecretFile(env, decisionFile(inviteId), decision);
   await writeSecretFile(env, inviteFile(inviteId), text);
 }
 
-export async function dropInvite(env: Environment, inviteId: string): Promise<void> {
-  await dropSecretFile(env, inviteFile(inviteId));
-  await dropSecretFile(env, decisionFile(inviteId));
+export async function deleteInvite(env: Environment, inviteId: string): Promise<void> {
+  await deleteSecretFile(env, inviteFile(inviteId));
+  await deleteSecretFile(env, decisionFile(inviteId));
 }
 
 /**
  * The kept invites that were redeemed, by the chain address that each one's secret proves. The service passes the
  * address on, and cannot put in one of its own.
  */
-export async function findKeptInvites(
+export async function findProvenInvites(
   client: Client,
   env: Environment,
   signal: AbortSignal,
-): Promise<Map<string, KeptInvite>> {
-  const kept = new Map((await readKeptInvites(client, env)).map((each) => [each.inviteId, each]));
-  const proven = new Map<string, KeptInvite>();
-  if (kept.size === 0) return proven;
+): Promise<Map<string, StoredInvite>> {
+  const stored = new Map((await readStoredInvites(client, env)).map((each) => [each.inviteId, each]));
+  const proven = new Map<string, StoredInvite>();
+  if (stored.size === 0) return proven;
   for await (const invite of client.invites.list({ limit: 1000 }, { signal })) {
     const { chainAddress } = invite;
-    const mine = kept.get(invite.id);
-    if (mine === undefined || chainAddress === null || !(await isProven(client, mine, invite))) continue;
+    const candidate = stored.get(invite.id);
+    if (candidate === undefined || chainAddress === null || !(await isProven(client, candidate, invite))) continue;
     const other = proven.get(chainAddress);
     // An agent that was invited again: the newest decision holds.
-    if (other === undefined || (other.madeAt ?? 0) < (mine.madeAt ?? 0)) proven.set(chainAddress, mine);
+    if (other === undefined || (other.madeAt ?? 0) < (candidate.madeAt ?? 0)) proven.set(chainAddress, candidate);
   }
   return proven;
 }
 
-async function isProven(client: Client, { text }: KeptInvite, invite: Invite): Promise<boolean> {
+async function isProven(client: Client, { text }: StoredInvite, invite: Invite): Promise<boolean> {
   return await client.invites.checkAddressProof(text, invite);
 }
 
-async function readKeptInvites(client: Client, env: Environment): Promise<KeptInvite[]> {
+async function readStoredInvites(client: Client, env: Environment): Promise<StoredInvite[]> {
   const directory = await handedOutDirectory(env);
   const names = await readdir(directory).catch(() => []);
-  const invites: KeptInvite[] = [];
+  const invites: StoredInvite[] = [];
   for (const name of names) {
     const [, inviteId] = /^invite-([0-9a-f-]{36})\.txt$/.exec(name) ?? [];
     const text = inviteId === undefined ? null : await readSecretFile(env, name);
     if (inviteId === undefined || text === null) continue;
-    const told = await client.invites.readText(text).catch(() => null);
-    if (told === null) continue;
+    const terms = await client.invites.readText(text).catch(() => null);
+    if (terms === null) continue;
     const decision = parseDecision((await readSecretFile(env, decisionFile(inviteId))) ?? "");
-    const vaultIds = told.vaults?.vaults.map(({ vaultId }) => vaultId) ?? decision.vaultIds ?? [];
-    invites.push({ ...decision, inviteId, text, accessUntil: told.accessUntil, vaultIds });
+    const vaultIds = terms.vaults?.vaults.map(({ vaultId }) => vaultId) ?? decision.vaultIds ?? [];
+    invites.push({ ...decision, inviteId, text, accessUntil: terms.accessUntil, vaultIds });
   }
   return invites;
 }
 
-const UNKNOWN: Decision = { name: null, scopes: null, vaultIds: null, budgets: null, madeAt: null, generations: {} };
+const NO_DECISION: Decision = {
+  name: null,
+  scopes: null,
+  vaultIds: null,
+  budgets: null,
+  madeAt: null,
+  generations: {},
+};
 
 /** An invite of an earlier version has no such file. What is not of its form counts as not there. */
 function parseDecision(text: string): Decision {
-  let read: unknown;
+  let parsed: unknown;
   try {
-    read = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
-    return UNKNOWN;
+    return NO_DECISION;
   }
-  if (typeof read !== "object" || read === null) return UNKNOWN;
-  const { name, scopes, vaultIds, budgets, madeAt, generations } = read as Record<string, unknown>;
+  if (typeof parsed !== "object" || parsed === null) return NO_DECISION;
+  const { name, scopes, vaultIds, budgets, madeAt, generations } = parsed as Record<string, unknown>;
   return {
     name: typeof name === "string" ? name : null,
     scopes: isTexts(scopes) ? scopes : null,
     vaultIds: isTexts(vaultIds) ? vaultIds : null,
-    budgets: isRecordOf(budgets, "number") ? (budgets as Record<string, number>) : null,
+    budgets: isObjectOf(budgets, "number") ? (budgets as Record<string, number>) : null,
     madeAt: typeof madeAt === "number" ? madeAt : null,
-    generations: isRecordOf(generations, "string") ? (generations as Record<string, string>) : {},
+    generations: isObjectOf(generations, "string") ? (generations as Record<string, string>) : {},
   };
 }
 
@@ -151,6 +158,6 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-function isRecordOf(value: unknown, kind: "number" | "string"): boolean {
+function isObjectOf(value: unknown, kind: "number" | "string"): boolean {
   return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === kind);
 }

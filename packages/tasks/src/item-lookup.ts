@@ -6,7 +6,7 @@ import type { Client, File, Folder, Vault } from "@coffer/sdk";
 import { TaskFailure, type Candidate } from "./failure.ts";
 import type { Task } from "./task.ts";
 import { nameProblem } from "@coffer/contract";
-import { looksLike } from "./look-alikes.ts";
+import { findLookAlikes } from "./look-alikes.ts";
 import { untrusted } from "./untrusted.ts";
 
 /** A file or a folder. */
@@ -22,7 +22,7 @@ const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/;
 /** Candidates that one refusal names. */
 const MOST_CANDIDATES = 10;
 /** Files or folders of a place that are compared with a name that none of them has. */
-const LOOKED_AT = 1_000;
+const MOST_COMPARED = 1_000;
 /** Vaults that a search for a name looks at. */
 const MOST_VAULTS = 1_000;
 
@@ -49,8 +49,8 @@ export async function findVault(task: Task, text: string): Promise<Vault> {
   const byId = prefix === null ? [] : await vaultsOf(client, task, { idPrefix: prefix, limit: MOST_CANDIDATES });
   if (byId.length > 0) return only(byId, "vault", text, vaultCandidate);
   const all = await reachableVaults(client, task);
-  const named = all.filter((vault) => isCalled(vault, text.trim()));
-  return only(named, "vault", text, vaultCandidate, () => looksLike(text.trim(), all));
+  const matches = all.filter((vault) => isCalled(vault, text.trim()));
+  return only(matches, "vault", text, vaultCandidate, () => findLookAlikes(text.trim(), all));
 }
 
 type VaultQuery = NonNullable<Parameters<Client["vaults"]["list"]>[0]>;
@@ -76,12 +76,12 @@ async function reachableVaults(client: Client, { signal }: Task): Promise<Vault[
  * The vault to write to: the one that was named, else the only one that the credential can write.
  * @throws TaskFailure `vault_required` with the candidates.
  */
-export async function writableVault(task: Task, given: string | null): Promise<string> {
-  if (given !== null) return wholeId(given) ?? (await findVault(task, given)).id;
+export async function writableVault(task: Task, vault: string | null): Promise<string> {
+  if (vault !== null) return wholeId(vault) ?? (await findVault(task, vault)).id;
   const client = await task.client();
   const { credential } = await client.account.get({ signal: task.signal });
-  const [only, ...more] = credential.vaultIds ?? [];
-  if (only !== undefined && more.length === 0) return only;
+  const [requireOne, ...more] = credential.vaultIds ?? [];
+  if (requireOne !== undefined && more.length === 0) return requireOne;
   const all = await reachableVaults(client, task);
   const vaults = credential.vaultIds === null ? all : all.filter(({ id }) => credential.vaultIds?.includes(id));
   const [first, second] = vaults;
@@ -102,27 +102,28 @@ export async function writableVault(task: Task, given: string | null): Promise<s
  * @throws TaskFailure `not_found`, `ambiguous`, `vault_required`.
  */
 export async function findFolder(task: Task, vaultId: string | null, text: string): Promise<Folder | null> {
-  const given = text.trim();
-  if (given === ROOT || segmentsOf(given).length === 0) return null;
+  const trimmed = text.trim();
+  if (trimmed === ROOT || segmentsOf(trimmed).length === 0) return null;
   const client = await task.client();
-  const id = wholeId(given);
+  const id = wholeId(trimmed);
   if (id !== null) return inVault(await client.folders.get(id, { signal: task.signal }), vaultId);
-  const prefix = prefixIn(given);
+  const prefix = prefixIn(trimmed);
   if (prefix !== null) {
-    const query = { idPrefix: prefix, limit: MOST_CANDIDATES, ...placeIn(vaultId) };
+    const query = { idPrefix: prefix, limit: MOST_CANDIDATES, ...vaultFilter(vaultId) };
     const folders = starting((await client.folders.list(query, { signal: task.signal })).folders, prefix);
-    if (folders.length > 0) return only(folders, "folder", given, folderCandidate);
-    if (vaultId === null) throw notThere("folder", given);
+    if (folders.length > 0) return only(folders, "folder", trimmed, folderCandidate);
+    if (vaultId === null) throw notFoundFailure("folder", trimmed);
   }
-  const place = needed(vaultId, given);
-  const { folder, missing } = await walkFolders(task, place, segmentsOf(given));
+  const vault = requireVault(vaultId, trimmed);
+  const { folder, missing } = await walkFolders(task, vault, segmentsOf(trimmed));
   const [name] = missing;
-  if (name !== undefined) throw notThere("folder", given, await foldersLike(client, task, place, folder, name));
+  if (name !== undefined)
+    throw notFoundFailure("folder", trimmed, await foldersLike(client, task, vault, folder, name));
   return folder;
 }
 
 /** What of a path exists, from the top down. */
-export interface Walked {
+export interface FolderWalk {
   /** The deepest folder that exists; null: the top of the vault. */
   readonly folder: Folder | null;
   /** Names of the folders that do not exist. */
@@ -138,18 +139,18 @@ export async function walkFolders(
   vaultId: string,
   names: readonly string[],
   from: Folder | null = null,
-): Promise<Walked> {
+): Promise<FolderWalk> {
   requireNames(names, nameProblem);
   const client = await task.client();
   await requireSearchable(client, task, vaultId);
   let folder = from;
   for (const [depth, name] of names.entries()) {
     const parentId: string = folder === null ? ROOT : folder.id;
-    const found: { folders: Folder[] } = await client.folders.list(
+    const page: { folders: Folder[] } = await client.folders.list(
       { vaultId, parentId, name, limit: 2 },
       { signal: task.signal },
     );
-    const next = found.folders.find((each) => isCalled(each, name));
+    const next = page.folders.find((each) => isCalled(each, name));
     if (next === undefined) return { folder, missing: names.slice(depth) };
     folder = next;
   }
@@ -177,9 +178,9 @@ async function foldersLike(
   folder: Folder | null,
   name: string,
 ): Promise<Candidate[]> {
-  const query = { vaultId, parentId: folder?.id ?? ROOT, limit: LOOKED_AT };
+  const query = { vaultId, parentId: folder?.id ?? ROOT, limit: MOST_COMPARED };
   const { folders } = await client.folders.list(query, { signal });
-  return looksLike(name, folders).map(folderCandidate);
+  return findLookAlikes(name, folders).map(folderCandidate);
 }
 
 /** Names of a path, from the top: `/A/B/` is A, then B. */
@@ -201,19 +202,19 @@ export async function findItem(
   { trashed = false }: { readonly trashed?: boolean } = {},
 ): Promise<Item> {
   const client = await task.client();
-  const given = text.trim();
-  const id = wholeId(given);
+  const trimmed = text.trim();
+  const id = wholeId(trimmed);
   if (id !== null) return await itemOf(client, task, id, vaultId);
-  const prefix = prefixIn(given);
+  const prefix = prefixIn(trimmed);
   if (prefix !== null) {
-    const found = await itemsStarting(client, task, prefix, vaultId, trashed);
-    if (found.length > 0) return only(found, "file", given, itemCandidate);
-    if (vaultId === null) throw notThere("file", given);
+    const items = await itemsStarting(client, task, prefix, vaultId, trashed);
+    if (items.length > 0) return only(items, "file", trimmed, itemCandidate);
+    if (vaultId === null) throw notFoundFailure("file", trimmed);
   }
-  const inTrash = trashed ? await trashedAt(client, task, needed(vaultId, given), given) : [];
+  const inTrash = trashed ? await trashedAt(client, task, requireVault(vaultId, trimmed), trimmed) : [];
   return inTrash.length > 0
-    ? only(inTrash, "file", given, itemCandidate)
-    : await itemAt(client, task, needed(vaultId, given), given);
+    ? only(inTrash, "file", trimmed, itemCandidate)
+    : await itemAt(client, task, requireVault(vaultId, trimmed), trimmed);
 }
 
 /** {@link findItem}, where a folder does not serve. */
@@ -248,7 +249,7 @@ async function itemsStarting(
   vaultId: string | null,
   trashed: boolean,
 ): Promise<Item[]> {
-  const query = { idPrefix, limit: MOST_CANDIDATES, ...placeIn(vaultId) };
+  const query = { idPrefix, limit: MOST_CANDIDATES, ...vaultFilter(vaultId) };
   const states = trashed ? [{}, { trashed: true }] : [{}];
   const pages = states.flatMap((state) => [
     client.files.list({ ...query, ...state }, { signal }).then(({ files }) => files.map(fileItem)),
@@ -260,27 +261,27 @@ async function itemsStarting(
 async function itemAt(client: Client, task: Task, vaultId: string, path: string): Promise<Item> {
   const names = segmentsOf(path);
   const name = names.at(-1);
-  if (name === undefined) throw notThere("file", path);
+  if (name === undefined) throw notFoundFailure("file", path);
   requireNames([name], nameProblem);
   const above = await walkFolders(task, vaultId, names.slice(0, -1));
   const [missing] = above.missing;
   if (missing !== undefined)
-    throw notThere("file", path, await foldersLike(client, task, vaultId, above.folder, missing));
-  const place = above.folder === null ? ROOT : above.folder.id;
+    throw notFoundFailure("file", path, await foldersLike(client, task, vaultId, above.folder, missing));
+  const parentId = above.folder === null ? ROOT : above.folder.id;
   const { signal } = task;
   const [files, folders] = await Promise.all([
-    client.files.list({ vaultId, folderId: place, name, limit: 2 }, { signal }),
-    client.folders.list({ vaultId, parentId: place, name, limit: 2 }, { signal }),
+    client.files.list({ vaultId, folderId: parentId, name, limit: 2 }, { signal }),
+    client.folders.list({ vaultId, parentId, name, limit: 2 }, { signal }),
   ]);
-  const found = [
+  const items = [
     ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
     ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
   ];
-  if (found.length > 0) return only(found, "file", path, itemCandidate);
-  const page = await client.files.list({ vaultId, folderId: place, limit: LOOKED_AT }, { signal });
-  throw notThere("file", path, [
+  if (items.length > 0) return only(items, "file", path, itemCandidate);
+  const page = await client.files.list({ vaultId, folderId: parentId, limit: MOST_COMPARED }, { signal });
+  throw notFoundFailure("file", path, [
     ...(await foldersLike(client, task, vaultId, above.folder, name)),
-    ...looksLike(name, page.files).map((file) => itemCandidate(fileItem(file))),
+    ...findLookAlikes(name, page.files).map((file) => itemCandidate(fileItem(file))),
   ]);
 }
 
@@ -297,10 +298,10 @@ async function trashedAt(client: Client, task: Task, vaultId: string, path: stri
   const { signal } = task;
   // Names of a shared vault are found by their folder alone.
   const isShared = above === null && (await client.vaults.get(vaultId, { signal })).type === "shared";
-  const place = isShared ? ROOT : (above?.folder?.id ?? null);
+  const parentId = isShared ? ROOT : (above?.folder?.id ?? null);
   const [files, folders] = await Promise.all([
-    client.files.list({ ...query, ...(place === null ? {} : { folderId: place }) }, { signal }),
-    client.folders.list({ ...query, ...(place === null ? {} : { parentId: place }) }, { signal }),
+    client.files.list({ ...query, ...(parentId === null ? {} : { folderId: parentId }) }, { signal }),
+    client.folders.list({ ...query, ...(parentId === null ? {} : { parentId }) }, { signal }),
   ]);
   return [
     ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
@@ -309,21 +310,21 @@ async function trashedAt(client: Client, task: Task, vaultId: string, path: stri
 }
 
 /** Vaults that are public. A vault never changes its type. */
-const knownPublic = new WeakMap<Client, Set<string>>();
+const publicVaults = new WeakMap<Client, Set<string>>();
 
 /**
  * Names of a shared vault are encrypted. A client that cannot open the vault would send the plain name to the service.
  * @throws TaskFailure `shared_vault`
  */
 async function requireSearchable(client: Client, task: Task, vaultId: string): Promise<void> {
-  const known = knownPublic.get(client) ?? new Set();
-  if (known.has(vaultId) || (await task.chainAddress()) !== null) return;
+  const cached = publicVaults.get(client) ?? new Set();
+  if (cached.has(vaultId) || (await task.chainAddress()) !== null) return;
   const { type } = await client.vaults.get(vaultId, { signal: task.signal });
   if (type === "shared") throw new TaskFailure("shared_vault");
-  knownPublic.set(client, known.add(vaultId));
+  publicVaults.set(client, cached.add(vaultId));
 }
 
-/** What a service answers beside the question is no answer. */
+/** What a service returns beside what was asked for does not count. */
 function isCalled(item: { readonly name: string }, name: string): boolean {
   return item.name.normalize("NFC") === name.normalize("NFC");
 }
@@ -342,7 +343,7 @@ const itemCandidate = (item: Item): Candidate => ({
   name: untrusted(item.kind === "file" ? item.file.name : `${item.folder.name}/`),
 });
 
-function placeIn(vaultId: string | null): { vaultId?: string } {
+function vaultFilter(vaultId: string | null): { vaultId?: string } {
   return vaultId === null ? {} : { vaultId };
 }
 
@@ -356,7 +357,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "not_found";
 }
 
-function needed(vaultId: string | null, path: string): string {
+function requireVault(vaultId: string | null, path: string): string {
   if (vaultId !== null) return vaultId;
   throw new TaskFailure("vault_required", {
     message: "A path lies in a vault, and no vault is named",
@@ -365,34 +366,34 @@ function needed(vaultId: string | null, path: string): string {
 }
 
 function only<T extends { readonly id: string }>(
-  found: readonly T[],
+  matches: readonly T[],
   kind: "vault" | "folder" | "file",
   text: string,
   show: (each: T) => Candidate,
   similar: () => readonly T[] = () => [],
 ): T {
-  const distinct = [...new Map(found.map((each) => [each.id, each])).values()];
+  const distinct = [...new Map(matches.map((each) => [each.id, each])).values()];
   const [first, second] = distinct;
-  if (first === undefined) throw notThere(kind, text, similar().map(show));
+  if (first === undefined) throw notFoundFailure(kind, text, similar().map(show));
   if (second === undefined) return first;
   throw new TaskFailure("ambiguous", { candidates: distinct.slice(0, MOST_CANDIDATES).map(show) });
 }
 
-const WHERE = {
+const LISTED_BY = {
   vault: "vault_list shows the vaults.",
   folder: "file_list shows folders.",
   file: "file_list and file_search show files.",
 };
 
 /** `similar`: what is there and looks the same, which the caller may have meant. */
-function notThere(kind: keyof typeof WHERE, text: string, similar: readonly Candidate[] = []): TaskFailure {
+function notFoundFailure(kind: keyof typeof LISTED_BY, text: string, similar: readonly Candidate[] = []): TaskFailure {
   const candidates = similar.slice(0, MOST_CANDIDATES);
   return new TaskFailure("not_found", {
     about: kind,
     message: candidates.length === 0 ? `There is no such ${kind}` : `There is no such ${kind}, only a similar name`,
     nextStep:
       candidates.length === 0
-        ? `Check the id, name or path. ${WHERE[kind]}`
+        ? `Check the id, name or path. ${LISTED_BY[kind]}`
         : "If a candidate is meant, call again with its id.",
     detail: untrusted(text),
     candidates,

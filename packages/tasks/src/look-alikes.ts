@@ -2,12 +2,15 @@
 import { spellingsOf } from "./paths/spelling.ts";
 
 /** Of these names the ones that look like the wanted one, which is none of them: in case, white space, quotes, dashes or Unicode form. */
-export function looksLike<Named extends { readonly name: string }>(wanted: string, among: readonly Named[]): Named[] {
-  const look = lookOf(wanted);
-  return among.filter(({ name }) => lookOf(name) === look);
+export function findLookAlikes<Named extends { readonly name: string }>(
+  missing: string,
+  among: readonly Named[],
+): Named[] {
+  const appearance = appearanceOf(missing);
+  return among.filter(({ name }) => appearanceOf(name) === appearance);
 }
 
-const lookOf = (name: string): string =>
+const appearanceOf = (name: string): string =>
   (spellingsOf(name)[0] ?? "")
     .replaceAll(/[\u2018\u2019\u201b]/g, "'")
     .replaceAll(/[\u201c\u201d\u201f]/g, '"')
@@ -16,10 +19,10 @@ const lookOf = (name: string): string =>
     .trim();
 
 /** Which characters of a name one does not see in the other, as code points. "": they differ in nothing that has to be said. */
-export function unseenIn(name: string, wanted: string): string {
-  const known = new Set(wanted);
+export function invisibleDifference(name: string, other: string): string {
+  const shared = new Set(other);
   const points = Array.from(name)
-    .filter((each) => !known.has(each) && !/[\w.-]/.test(each))
+    .filter((each) => !shared.has(each) && !/[\w.-]/.test(each))
     .map((each) => `U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
   return [...new Set(points)].slice(0, 3).join(", ");
 }

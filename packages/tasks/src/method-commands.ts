@@ -6,7 +6,7 @@ interface Words {
   readonly tool?: string;
 }
 
-export const METHOD_WORDS: Readonly<Record<string, Words>> = {
+export const METHOD_COMMANDS: Readonly<Record<string, Words>> = {
   "account.linkChain": { command: "coffer account link-chain" },
   "apiKeys.revoke": { command: "coffer api-keys revoke ID", tool: "access_revoke" },
   "vaults.checkAccess": { command: "coffer vaults check VAULT", tool: "vault_access_check" },
@@ -33,8 +33,8 @@ export function inToolWords(sentence: string, vault = "VAULT"): string {
 }
 
 function replaced(sentence: string, wordsFor: (words: Words) => string): string {
-  return sentence.replaceAll(/`?\b((?:[a-zA-Z]+\.){1,2}[a-zA-Z]+)(?:\([^)]*\))?`?/g, (said, method: string) => {
-    const words = Object.hasOwn(METHOD_WORDS, method) ? METHOD_WORDS[method] : undefined;
-    return words === undefined ? said : wordsFor(words);
+  return sentence.replaceAll(/`?\b((?:[a-zA-Z]+\.){1,2}[a-zA-Z]+)(?:\([^)]*\))?`?/g, (match, method: string) => {
+    const words = Object.hasOwn(METHOD_COMMANDS, method) ? METHOD_COMMANDS[method] : undefined;
+    return words === undefined ? match : wordsFor(words);
   });
 }

@@ -1,7 +1,7 @@
 /** Local files that a download would replace, as the person saw them who agrees to it. */
 import { lstatSync } from "node:fs";
 
-export interface Replaced {
+export interface Overwrite {
   /** Its real path. */
   readonly path: string;
   /** Another one once somebody changed the file. */
@@ -12,13 +12,13 @@ export interface Replaced {
 }
 
 /** null: there is no such file. */
-export function markOf(path: string): string | null {
+export function fileMark(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats?.isFile() === true ? [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(" ") : null;
 }
 
 /** Lets these files be replaced as long as they are what they were, and no other ones: the service names what comes. */
-export function onlyThese(replaced: readonly Replaced[]): (path: string) => boolean {
-  const marks = new Map(replaced.map(({ path, mark }) => [path, mark]));
-  return (path) => marks.has(path) && marks.get(path) === markOf(path);
+export function allowOverwrites(overwrites: readonly Overwrite[]): (path: string) => boolean {
+  const marks = new Map(overwrites.map(({ path, mark }) => [path, mark]));
+  return (path) => marks.has(path) && marks.get(path) === fileMark(path);
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback } from "../../../test/kit/loopback.ts";
 import { createRedaction } from "./redaction.ts";
-import { createSession } from "./service-link.ts";
+import { createServiceLink } from "./service-link.ts";
 
 it("tells the service the origins of stores in SERVICE_CONTENT_ORIGINS, and takes none that it must not", async () => {
   const told: unknown[] = [];
@@ -14,7 +14,12 @@ it("tells the service the origins of stores in SERVICE_CONTENT_ORIGINS, and take
     const env = { SERVICE_BASE_URL: service.baseUrl, SERVICE_API_KEY: `cof_${"K".repeat(49)}` };
     const places = { SERVICE_CONFIG_DIR: makeDirectory(), SERVICE_CONTENT_ORIGINS: origins };
     const redaction = createRedaction();
-    return createSession({ env: { ...env, ...places }, configFile: null, redaction, application: "test/1" }).client();
+    return createServiceLink({
+      env: { ...env, ...places },
+      configFile: null,
+      redaction,
+      application: "test/1",
+    }).client();
   };
   for (const origins of ["", "https://s3.example.com, http://127.0.0.1:9"]) {
     const client = await open(origins);

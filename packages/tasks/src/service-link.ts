@@ -9,7 +9,7 @@ import { stat } from "node:fs/promises";
 import { TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
 
-export interface Session {
+export interface ServiceLink {
   /** Throws TaskFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
   client(): Promise<Client>;
   setup(): Promise<SetupReport>;
@@ -17,11 +17,14 @@ export interface Session {
   network(): Promise<NetworkCheck | null>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
   chainAddress(): Promise<string | null>;
-  /** Reads the settings anew before the next call: the user may have signed in again. */
-  forget(): void;
+  /**
+   * Reads the settings anew before the next call: the user may have signed in again. Overwrites the vault keys of the
+   * client so far.
+   */
+  reset(): void;
 }
 
-export interface SessionOptions {
+export interface ServiceLinkOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly configFile: string | null;
   /** What a command's flags say; they win over the environment. Default: nothing. */
@@ -33,32 +36,54 @@ export interface SessionOptions {
   readonly warn?: (message: string) => void;
 }
 
-export function createSession(options: SessionOptions): Session {
-  let opened: Promise<Opened> | undefined;
-  const open = (): Promise<Opened> => {
-    opened ??= openClient(options).catch((error: unknown) => {
-      // What is missing now may be there at the next call.
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
-  return {
-    client: async () => (await open()).client,
-    setup: async () => reportOf(await readSettings(options)),
-    network: async () => {
-      const vaults = await openVaults(await readSettings(options), { env: options.env });
-      return vaults === null ? null : await (await import("@coffer/sdk/shared")).checkNetwork(vaults);
-    },
-    chainAddress: async () => (await opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null,
-    forget: () => {
-      opened = undefined;
-    },
-  };
+/** The client is opened when somebody first needs it. */
+export function createServiceLink(options: ServiceLinkOptions): ServiceLink {
+  return new LazyServiceLink(options);
 }
 
-/** A session over a client that exists already, for programs that embed the server; `chainAddress` of one that opens shared vaults. */
-export function sessionOver(client: Client, chainAddress: string | null = null): Session {
+class LazyServiceLink implements ServiceLink {
+  readonly #options: ServiceLinkOptions;
+  #opened: Promise<OpenedClient> | undefined;
+
+  constructor(options: ServiceLinkOptions) {
+    this.#options = options;
+  }
+
+  async client(): Promise<Client> {
+    return (await this.#open()).client;
+  }
+
+  async setup(): Promise<SetupReport> {
+    return reportOf(await readSettings(this.#options));
+  }
+
+  async network(): Promise<NetworkCheck | null> {
+    const vaults = await openVaults(await readSettings(this.#options), { env: this.#options.env });
+    return vaults === null ? null : await (await import("@coffer/sdk/shared")).checkNetwork(vaults);
+  }
+
+  async chainAddress(): Promise<string | null> {
+    return (await this.#opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null;
+  }
+
+  reset(): void {
+    const former = this.#opened;
+    this.#opened = undefined;
+    void former?.then(({ client }) => overwriteKeys(client)).catch(() => undefined);
+  }
+
+  #open(): Promise<OpenedClient> {
+    this.#opened ??= openClient(this.#options).catch((error: unknown) => {
+      // What is missing now may be there at the next call.
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+}
+
+/** A link over a client that exists already, for programs that embed the server; `chainAddress` of one that opens shared vaults. */
+export function serviceLinkOver(client: Client, chainAddress: string | null = null): ServiceLink {
   const { baseUrl } = client;
   const sharedVaults = chainAddress === null ? "not set up" : "ready";
   const report = { baseUrl, configFile: null, configProfile: null, keyFrom: "program", sharedVaults } as const;
@@ -67,16 +92,22 @@ export function sessionOver(client: Client, chainAddress: string | null = null):
     setup: () => Promise.resolve(report),
     network: () => Promise.resolve(null),
     chainAddress: () => Promise.resolve(chainAddress),
-    forget: () => undefined,
+    reset: () => void overwriteKeys(client),
   };
 }
 
-interface Opened {
+/** The SDK is loaded: there is a client. */
+async function overwriteKeys(client: Client): Promise<void> {
+  const { forgetKeys } = await import("@coffer/sdk");
+  forgetKeys(client);
+}
+
+interface OpenedClient {
   readonly client: Client;
   readonly sharedVaults: SharedVaults | null;
 }
 
-async function readSettings({ env, configFile, redaction, flags }: SessionOptions): Promise<Settings> {
+async function readSettings({ env, configFile, redaction, flags }: ServiceLinkOptions): Promise<Settings> {
   const { resolveSettings } = await import("@coffer/sdk/node");
   const settings = await resolveSettings(env, configFile === null ? { ...flags } : { ...flags, configFile });
   await refuseExposed(settings.configFile);
@@ -95,11 +126,11 @@ async function registerSession({ configFile, profile }: Settings, redaction: Red
 /** A new pair of tokens is in the file before its first use. */
 function watchTokens(settings: Settings, redaction: Redaction): Middleware[] {
   if (settings.apiKey !== null || settings.session === null) return [];
-  let known: string | null = null;
+  let lastBearer: string | null = null;
   const watch: Middleware = async (request, next) => {
     const bearer = request.headers.get("authorization");
-    if (bearer !== known) await registerSession(settings, redaction);
-    known = bearer;
+    if (bearer !== lastBearer) await registerSession(settings, redaction);
+    lastBearer = bearer;
     return await next(request);
   };
   return [watch];
@@ -107,7 +138,7 @@ function watchTokens(settings: Settings, redaction: Redaction): Middleware[] {
 
 export async function middlewareOf(
   settings: Settings,
-  { redaction, warn }: { readonly redaction: Redaction; readonly warn?: SessionOptions["warn"] },
+  { redaction, warn }: { readonly redaction: Redaction; readonly warn?: ServiceLinkOptions["warn"] },
 ): Promise<Middleware[]> {
   const { deprecationWarnings } = await import("@coffer/sdk/node");
   return [...watchTokens(settings, redaction), deprecationWarnings(warn)];
@@ -116,8 +147,8 @@ export async function middlewareOf(
 /** Keys that others of this machine can read are no secrets. Windows has no such modes. */
 async function refuseExposed(file: string): Promise<void> {
   if (process.platform === "win32") return;
-  const found = await stat(file).catch(() => null);
-  if (found === null || (found.mode & 0o077) === 0) return;
+  const stats = await stat(file).catch(() => null);
+  if (stats === null || (stats.mode & 0o077) === 0) return;
   throw new TaskFailure("not_configured", {
     message: "Other users of this machine can read the settings file with its keys",
     nextStep: `Ask the user to run: chmod 600 ${JSON.stringify(file)}. Then call again.`,
@@ -125,9 +156,9 @@ async function refuseExposed(file: string): Promise<void> {
 }
 
 /** Hosts commonly give a call 60 s: ours says what is wrong before they give up. */
-const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
+export const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
-async function openClient(options: SessionOptions): Promise<Opened> {
+async function openClient(options: ServiceLinkOptions): Promise<OpenedClient> {
   const settings = await usableSettings(options);
   const sharedVaults = await openVaults(settings, options);
   return { client: await connect(settings, options, sharedVaults), sharedVaults };
@@ -138,7 +169,7 @@ type UsableSettings = Settings & {
   readonly credentials: NonNullable<Settings["apiKey"] | Settings["session"]>;
 };
 
-async function usableSettings(options: SessionOptions): Promise<UsableSettings> {
+async function usableSettings(options: ServiceLinkOptions): Promise<UsableSettings> {
   const settings = await readSettings(options);
   const credentials = settings.apiKey ?? settings.session;
   if (credentials === null) throw signedOut(settings);
@@ -153,7 +184,7 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
 }
 
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
-async function openVaults(settings: Settings, { env }: Pick<SessionOptions, "env">): Promise<SharedVaults | null> {
+async function openVaults(settings: Settings, { env }: Pick<ServiceLinkOptions, "env">): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
   const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
   return await openSharedVaults(settings, pinFile(env));
@@ -161,7 +192,7 @@ async function openVaults(settings: Settings, { env }: Pick<SessionOptions, "env
 
 async function connect(
   settings: UsableSettings,
-  { application, redaction, warn }: SessionOptions,
+  { application, redaction, warn }: ServiceLinkOptions,
   sharedVaults: SharedVaults | null,
 ): Promise<Client> {
   const [{ createClient }, { nodeTransport }] = await Promise.all([import("@coffer/sdk"), import("@coffer/sdk/node")]);

@@ -9,7 +9,7 @@ import { findChainKey, KEY_IS_ELSEWHERE, type OwnChainKey } from "../chain-keys.
 import { shellWord } from "../shell-word.ts";
 import { VERSION } from "../version.ts";
 import { addressOfStack } from "./stack-address.ts";
-import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
+import { layerCheck, ok, problem, unset, type Check } from "./check.ts";
 
 export interface MachineReport {
   readonly checks: readonly Check[];
@@ -23,7 +23,7 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
   const { world } = context;
   const program = ok("program", `coffer ${VERSION}, Node ${process.versions.node}, ${world.platform}`);
   const { configFile } = await import("@coffer/sdk/node");
-  const file = await checkFile(configFile(world.env), world.platform);
+  const file = await fileCheck(configFile(world.env), world.platform);
   try {
     const settings = await context.settings();
     for (const secret of [settings.apiKey, settings.chainPrivateKey]) context.redaction.register(secret?.reveal());
@@ -33,11 +33,11 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
       checks: [
         program,
         file,
-        ofProfile(context, settings),
-        await ofAddress(settings),
-        ofCredential(context, settings),
-        ...(await ofChain(context, settings, key)),
-        ...(await ofContentOrigins(settings)),
+        profileCheck(context, settings),
+        await addressCheck(settings),
+        credentialCheck(context, settings),
+        ...(await chainChecks(context, settings, key)),
+        ...(await contentOriginChecks(settings)),
       ],
       settings,
     };
@@ -58,30 +58,30 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
   }
 }
 
-async function checkFile(file: string, platform: string): Promise<Check> {
-  const found = await stat(file).catch(() => null);
-  if (found === null)
+async function fileCheck(file: string, platform: string): Promise<Check> {
+  const stats = await stat(file).catch(() => null);
+  if (stats === null)
     return unset("configuration", `${file} is not there yet: coffer login or coffer signup writes it`);
   if (platform === "win32") return ok("configuration", file);
-  if ((found.mode & 0o077) !== 0) return problem("configuration", `${file} can be read by others`, `chmod 600 ${file}`);
+  if ((stats.mode & 0o077) !== 0) return problem("configuration", `${file} can be read by others`, `chmod 600 ${file}`);
   const directory = await stat(dirname(file));
   if ((directory.mode & 0o022) !== 0)
     return problem("configuration", `others can write to ${dirname(file)}`, `chmod 700 ${dirname(file)}`);
   return ok("configuration", file);
 }
 
-function ofProfile({ globals, world }: Context, { profile }: Settings): Check {
+function profileCheck({ globals, world }: Context, { profile }: Settings): Check {
   const fromEnvironment = (world.env["SERVICE_PROFILE"] ?? "") !== "";
   return ok("profile", profile, globals.profile !== undefined ? "flag" : fromEnvironment ? "environment" : "default");
 }
 
-async function ofAddress({ baseUrl, networkFile, profile, sources }: Settings): Promise<Check> {
+async function addressCheck({ baseUrl, networkFile, profile, sources }: Settings): Promise<Check> {
   if (baseUrl === null) return unset("base-url", "coffer config set base-url URL, or set SERVICE_BASE_URL");
   if (!URL.canParse(baseUrl)) return problem("base-url", baseUrl, "coffer config set base-url URL", sources.baseUrl);
   const stack = networkFile === null ? null : await addressOfStack(networkFile);
   if (stack !== null && stack !== baseUrl.replace(/\/$/, "")) {
-    const named = shellWord(profile);
-    const next = `start it with npm start -- --port and the former one; or coffer logout --profile ${named}, then coffer login --profile ${named} --base-url ${stack}`;
+    const quotedProfile = shellWord(profile);
+    const next = `start it with npm start -- --port and the former one; or coffer logout --profile ${quotedProfile}, then coffer login --profile ${quotedProfile} --base-url ${stack}`;
     return problem(
       "base-url",
       `${baseUrl}, but the stack of ${networkFile ?? ""} moved to ${stack}`,
@@ -92,7 +92,7 @@ async function ofAddress({ baseUrl, networkFile, profile, sources }: Settings): 
   return ok("base-url", baseUrl, sources.baseUrl);
 }
 
-function ofCredential({ world }: Context, { apiKey, session, sources }: Settings): Check {
+function credentialCheck({ world }: Context, { apiKey, session, sources }: Settings): Check {
   if (apiKey !== null) return ok("credential", "an API key", sources.apiKey);
   if (session !== null) return ok("credential", "a web session", "profile");
   const isSet = (world.env["SERVICE_API_KEY"] ?? "") !== "";
@@ -109,7 +109,11 @@ export function missingKey(chainAddress: string | null | undefined): Check {
   return { ...unset("chain-key", KEY_IS_ELSEWHERE), value };
 }
 
-async function ofChain(context: Context, settings: Settings, key: OwnChainKey | "unusable" | null): Promise<Check[]> {
+async function chainChecks(
+  context: Context,
+  settings: Settings,
+  key: OwnChainKey | "unusable" | null,
+): Promise<Check[]> {
   const { networkFile } = settings;
   const keyChecks =
     key === null
@@ -128,7 +132,11 @@ async function ofChain(context: Context, settings: Settings, key: OwnChainKey | 
   try {
     const { openSharedVaults } = await import("@coffer/sdk/node");
     const vaults = await openSharedVaults({ chainPrivateKey: key.privateKey, networkFile });
-    return [...keyChecks, ok("network-file", networkFile, source), ...(vaults === null ? [] : await ofNetwork(vaults))];
+    return [
+      ...keyChecks,
+      ok("network-file", networkFile, source),
+      ...(vaults === null ? [] : await networkChecks(vaults)),
+    ];
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: context.world.interrupted, timedOut: context.timedOut });
     return [...keyChecks, problem("network-file", message, "coffer config set network-file FILE", source)];
@@ -136,14 +144,17 @@ async function ofChain(context: Context, settings: Settings, key: OwnChainKey | 
 }
 
 /** Whether the chain and the key servers answer, within three seconds each. */
-async function ofNetwork(vaults: SharedVaults): Promise<Check[]> {
+async function networkChecks(vaults: SharedVaults): Promise<Check[]> {
   const { checkNetwork } = await import("@coffer/sdk/shared");
   const { chain, keyServers } = await checkNetwork(vaults);
-  return [ofLayer("chain", chain), ofLayer("key-servers", keyServers)];
+  return [layerCheck("chain", chain), layerCheck("key-servers", keyServers)];
 }
 
 /** Most have none, and need none. */
-async function ofContentOrigins({ contentOrigins, sources: { contentOrigins: source } }: Settings): Promise<Check[]> {
+async function contentOriginChecks({
+  contentOrigins,
+  sources: { contentOrigins: source },
+}: Settings): Promise<Check[]> {
   if (contentOrigins.length === 0) return [];
   const { nodeTransport } = await import("@coffer/sdk/node");
   try {

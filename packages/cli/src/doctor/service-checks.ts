@@ -7,7 +7,7 @@ import { addressAtService, findChainKey, KEY_IS_ELSEWHERE } from "../chain-keys.
 import type { Context } from "../context.ts";
 import { reportOf } from "../failure.ts";
 import { APPLICATION } from "../version.ts";
-import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
+import { layerCheck, ok, problem, unset, type Check } from "./check.ts";
 
 /** Signatures with times are refused beyond it. */
 const MOST_AHEAD_MS = 5 * 60_000;
@@ -27,17 +27,18 @@ export async function checkService(
   const { baseUrl } = settings;
   let chainAddress: string | null | undefined;
   if (baseUrl === null || !URL.canParse(baseUrl)) return { checks: [], chainAddress };
-  const answer = await askHealth(context, baseUrl);
-  const isDown = answer.some(({ state }) => state === "problem") && answer.length === 1;
-  if (isDown || (settings.apiKey === null && settings.session === null)) return { checks: answer, chainAddress };
+  const health = await healthChecks(context, baseUrl);
+  const isDown = health.some(({ state }) => state === "problem") && health.length === 1;
+  if (isDown || (settings.apiKey === null && settings.session === null)) return { checks: health, chainAddress };
   const signIn = await attempt(context, "sign-in", async (): Promise<readonly Check[]> => {
     const facts = await (await context.client()).account.get({ ...ONE_ATTEMPT, signal: context.signal });
     chainAddress = addressAtService(facts);
-    return await ofAccount(context, facts);
+    return await accountChecks(context, facts);
   });
   const isRefused = signIn.some(({ name, state }) => name === "sign-in" && state === "problem");
-  const ofIt = vault === undefined || isRefused ? [] : await attempt(context, "vault", () => ofVault(context, vault));
-  return { checks: [...answer, ...signIn, ...ofIt], chainAddress };
+  const vaultLayers =
+    vault === undefined || isRefused ? [] : await attempt(context, "vault", () => vaultChecks(context, vault));
+  return { checks: [...health, ...signIn, ...vaultLayers], chainAddress };
 }
 
 async function attempt(
@@ -57,7 +58,7 @@ async function attempt(
   }
 }
 
-async function askHealth(context: Context, baseUrl: string): Promise<readonly Check[]> {
+async function healthChecks(context: Context, baseUrl: string): Promise<readonly Check[]> {
   const { createClient } = await import("@coffer/sdk");
   const client: Client = createClient({ baseUrl, application: APPLICATION });
   return await attempt(context, "service", async () => {
@@ -70,12 +71,12 @@ async function askHealth(context: Context, baseUrl: string): Promise<readonly Ch
     const took = context.world.now() - began;
     return [
       ok("service", `version ${output.version}, answered in ${String(took)} ms`, "service"),
-      ofClock(headers, context.world.now()),
+      clockCheck(headers, context.world.now()),
     ];
   });
 }
 
-function ofClock(headers: Headers, now: number): Check {
+function clockCheck(headers: Headers, now: number): Check {
   const theirs = Date.parse(headers.get("date") ?? "");
   if (Number.isNaN(theirs)) return unset("clock", "the service sends no time, so it cannot be compared");
   const ahead = now - theirs;
@@ -85,7 +86,7 @@ function ofClock(headers: Headers, now: number): Check {
     : ok("clock", words);
 }
 
-async function ofAccount(context: Context, facts: AccountWithCredential): Promise<readonly Check[]> {
+async function accountChecks(context: Context, facts: AccountWithCredential): Promise<readonly Check[]> {
   const { account, credential } = facts;
   const ends = credential.expiresAt === null ? "" : `, until ${credential.expiresAt}`;
   const signIn = ok("sign-in", `${account.email}, ${account.accessLevel}${ends}`, "service");
@@ -103,9 +104,9 @@ async function ofAccount(context: Context, facts: AccountWithCredential): Promis
 
 const LAYERS = ["api", "chain", "keyServers", "clock", "key"] as const satisfies readonly (keyof AccessCheck)[];
 
-async function ofVault(context: Context, vault: string): Promise<readonly Check[]> {
+async function vaultChecks(context: Context, vault: string): Promise<readonly Check[]> {
   const client = await context.client();
   const { id } = await findVault(context.task, vault);
   const access = await client.vaults.checkAccess(id, { signal: context.signal });
-  return LAYERS.map((layer) => ofLayer(`vault: ${layer}`, access[layer], id));
+  return LAYERS.map((layer) => layerCheck(`vault: ${layer}`, access[layer], id));
 }

@@ -32,7 +32,7 @@ export const accessList = defineTool({
         name: "access",
         columns: ["kind", "id", "state", "rights", "vaults", "ends", "budgets", "name"],
         rows: rows.map((row) => rowOf(row, short)),
-        cursorAfter: (shown) => `skip${String(start.skip + shown)}~${start.cursor ?? ""}`,
+        cursorAfter: (rowCount) => `skip${String(start.skip + rowCount)}~${start.cursor ?? ""}`,
       },
     };
   },

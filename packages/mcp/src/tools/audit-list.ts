@@ -59,8 +59,8 @@ async function listLog(
 ): Promise<Outcome> {
   const from = since === undefined ? null : parseMoment("since", since, "UTC");
   const start = readCursor(cursor);
-  const wish = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
-  const { events, nextCursor } = await readAudit(call, { ...wish, ...start });
+  const query = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
+  const { events, nextCursor } = await readAudit(call, { ...query, ...start });
   const isOver = nextCursor === null;
   return {
     summary: isOver ? `${String(events.length)} entries.` : `${String(events.length)} entries, and there may be more.`,

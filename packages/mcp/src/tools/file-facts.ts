@@ -35,16 +35,16 @@ export const RECEIPT = {
 };
 
 /** The file's metadata. With a pinned vault, a file of another one is not found, as for a key limited to the vault. */
-export async function findOwnFile(call: Call, file: string, vaultId: string | null = null): Promise<File> {
-  return await findFile(call, call.pinnedVault ?? vaultId, file);
+export async function findOwnFile(call: Call, text: string, vaultId: string | null = null): Promise<File> {
+  return await findFile(call, call.pinnedVault ?? vaultId, text);
 }
 
 /**
  * Like findOwnFile, but for reading the content. Throws TaskFailure `shared_vault` where this server would get the
  * encrypted bytes only.
  */
-export async function findReadableFile(call: Call, named: string, vaultId: string | null = null): Promise<File> {
-  const file = await findOwnFile(call, named, vaultId);
+export async function findReadableFile(call: Call, text: string, vaultId: string | null = null): Promise<File> {
+  const file = await findOwnFile(call, text, vaultId);
   if (file.encrypted && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }

@@ -16,9 +16,9 @@ export const itemRef = reference(8_192);
 export const localPath = z.string().check(z.minLength(1), z.maxLength(4096));
 
 /** The id of the vault that was named; null: none was. */
-export async function namedVault(call: Call, given: string | undefined): Promise<string | null> {
-  if (given === undefined) return null;
-  const id = wholeId(given);
+export async function namedVault(call: Call, vault: string | undefined): Promise<string | null> {
+  if (vault === undefined) return null;
+  const id = wholeId(vault);
   if (id !== null) return id;
-  return (await findVault(call, given)).id;
+  return (await findVault(call, vault)).id;
 }

@@ -55,10 +55,10 @@ async function listVaults(call: Call, cursor: string | undefined): Promise<Outco
       name: "rows",
       columns: ["vaultId", "type", "role", "opens", "created", "name"],
       rows,
-      cursorAfter: (shown) =>
-        own !== null && shown < ownRows
-          ? cursorAfter(own.start)(shown)
-          : OTHERS + cursorAfter(others?.start ?? { cursor: null, skip: 0 })(shown - ownRows),
+      cursorAfter: (rowCount) =>
+        own !== null && rowCount < ownRows
+          ? cursorAfter(own.start)(rowCount)
+          : OTHERS + cursorAfter(others?.start ?? { cursor: null, skip: 0 })(rowCount - ownRows),
     },
   };
 }

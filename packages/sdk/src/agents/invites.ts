@@ -5,8 +5,8 @@ import type { Connection, CallOptions } from "../connection/options.ts";
 import { callOn } from "../http/call.ts";
 import type { Body, ListQuery } from "../http/endpoint-types.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
-import { createInvite, redeemInvite } from "../shared-vaults/members/inviting.ts";
-import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/inviting.ts";
+import { createInvite, redeemInvite } from "../shared-vaults/members/vault-invites.ts";
+import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/vault-invites.ts";
 import type { Signer } from "../signers/signer.ts";
 import { parseInviteText, type Told } from "./invite-text.ts";
 

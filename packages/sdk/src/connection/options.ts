@@ -7,7 +7,7 @@ import type { RetryBudget, RetryPolicy } from "../http/retry.ts";
 import type { Secret } from "../http/secret.ts";
 import type { PinStore } from "../shared-vaults/trust/pins.ts";
 import type { NameStore } from "../search/name-store.ts";
-import type { SeenStore } from "../shared-vaults/trust/seen.ts";
+import type { SeenStore } from "../shared-vaults/trust/seen-memory.ts";
 import type { Middleware, Transport } from "../http/transports.ts";
 import type { CreationJournal, UploadJournals } from "../transfer/journals.ts";
 

@@ -5,7 +5,7 @@ import type { File } from "../storage/file.ts";
 import type { Folder } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items, orGone } from "../storage/items.ts";
-import { nameItems } from "../shared-vaults/names/listing.ts";
+import { nameItems } from "../shared-vaults/names/name-reader.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
 import { type IndexKey, keyOfEntry } from "./index-file.ts";
 import type { NameTable } from "./name-table.ts";

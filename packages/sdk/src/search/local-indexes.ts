@@ -37,7 +37,7 @@ export async function openIndex(
   try {
     const vault = await (options.isNamed
       ? session.find(vaultId, options.options)
-      : session.look(vaultId, options.options));
+      : session.findUnpinned(vaultId, options.options));
     if (vault === null || (await vault.view()).plainNames) return { by: "service" };
     return { by: "client", table: await index.read(vault, options) };
   } catch (error) {

@@ -35,19 +35,19 @@ export class Condition {
   #tag: string | null;
   #followed: ShownStatements | null;
 
-  constructor(ifMatch: string | undefined, found: ShownStatements | null) {
-    this.#followed = found;
-    this.#tag = ifMatch === "*" || found === null ? null : (ifMatch ?? tagOf(found));
+  constructor(ifMatch: string | undefined, current: ShownStatements | null) {
+    this.#followed = current;
+    this.#tag = ifMatch === "*" || current === null ? null : (ifMatch ?? tagOf(current));
   }
 
   /**
    * The next attempt follows these statements.
    * @throws ApiError `precondition_failed` if they are not those of the condition.
    */
-  require(shown: ShownStatements | null): void {
-    if (shown === null) return;
-    if (this.#tag !== null && tagOf(shown) !== this.#tag) throw preconditionFailed("It has changed since that state");
-    this.#followed = shown;
+  require(current: ShownStatements | null): void {
+    if (current === null) return;
+    if (this.#tag !== null && tagOf(current) !== this.#tag) throw preconditionFailed("It has changed since that state");
+    this.#followed = current;
   }
 
   /** This call itself has brought the folder's names under the current key: the item has the entry that it signed then. */
@@ -72,14 +72,14 @@ export interface Linked {
  * the outcome is unknown.
  */
 export async function isStored(sent: Linked, newestFirst: AsyncIterable<Linked>): Promise<boolean | null> {
-  const wanted = toHex(statementHash(sent.bytes));
+  const sentHash = toHex(statementHash(sent.bytes));
   let newer = null as { readonly hash: string; readonly previous: string } | null;
   for await (const one of newestFirst) {
     const [hash, previous] = [toHex(statementHash(one.bytes)), toHex(one.previous)];
     // A list begins with the current one again.
     if (hash === newer?.hash) continue;
     if (newer !== null && newer.previous !== hash) return null;
-    if (hash === wanted || previous === wanted) return true;
+    if (hash === sentHash || previous === sentHash) return true;
     if (one.number <= sent.number) return false;
     newer = { hash, previous };
   }

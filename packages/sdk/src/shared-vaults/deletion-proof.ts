@@ -3,7 +3,7 @@ import { filesGroup, accountGroup, renderDeletionText, deletionGroup, type Delet
 import { callOn } from "../http/call.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
 import type { VaultPin } from "./trust/pins.ts";
-import { findVaultOf } from "./names/places.ts";
+import { findVaultOf } from "./names/vault-finder.ts";
 import { vaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 

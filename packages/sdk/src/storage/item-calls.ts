@@ -2,7 +2,7 @@
 import type { CallOptions, Connection, UpdateOptions } from "../connection/options.ts";
 import { sharedCode, sharedCodeOrNull } from "../connection/shared-code.ts";
 import { MOVE, refuseUndefinedPlaces } from "../http/required-fields.ts";
-import type { HeldOptions } from "../shared-vaults/names/places.ts";
+import type { HeldOptions } from "../shared-vaults/names/vault-finder.ts";
 import { ifMatchHeader, type Item, type ItemChange, type Items, withoutClaims } from "./items.ts";
 
 export class ItemCalls<Kind extends Item> {

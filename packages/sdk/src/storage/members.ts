@@ -2,7 +2,7 @@
 import type { VaultMember } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { sharedCode } from "../connection/shared-code.ts";
-import type { Until } from "../shared-vaults/members/ends.ts";
+import type { Until } from "../shared-vaults/members/membership-end.ts";
 import type {
   AddedMember,
   AddMemberOptions,

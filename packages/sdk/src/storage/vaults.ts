@@ -6,7 +6,7 @@ import { callOn } from "../http/call.ts";
 import type { Body, ListQuery } from "../http/endpoint-types.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
 import { resultOfRepeat } from "../http/repeated-change.ts";
-import type { CreatedVault, NewSharedVault } from "../shared-vaults/create.ts";
+import type { CreatedVault, NewSharedVault } from "../shared-vaults/create-vault.ts";
 import type { ExportStore } from "../shared-vaults/export/export-layout.ts";
 import type { ExportOptions, ExportResult } from "../shared-vaults/export/export.ts";
 import type { AccessCheck } from "../shared-vaults/keys/check-access.ts";
@@ -15,7 +15,7 @@ import type { AcceptOptions, ActResult, ClosingActResult } from "../shared-vault
 import type { VaultReaders } from "../shared-vaults/members/readers.ts";
 import type { RotationOptions, RotationResult } from "../shared-vaults/rotation/rotate.ts";
 import type { ForgetSeenOptions } from "../shared-vaults/trust/forget-seen.ts";
-import type { ToldOfVault } from "../shared-vaults/trust/trusting.ts";
+import type { ToldOfVault } from "../shared-vaults/trust/trust-acts.ts";
 import { memberResource, type MemberResource } from "./members.ts";
 import { withOwnerProof } from "./owner-proof.ts";
 import { pinCreated, requirePinned } from "./vault-pins.ts";

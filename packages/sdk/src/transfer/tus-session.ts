@@ -17,10 +17,11 @@ export interface Standing {
 
 /** On every request of a session. */
 export const TUS = { "tus-resumable": TUS_VERSION };
-/** How long an ended upload waits for the server to free its session. */
+/**
+ * How long an ended upload waits for the server to free its session. The part that was cut off may still hold the
+ * session's lock for a moment (423), so the time alone bounds the repeats.
+ */
 const CLEAN_UP_MS = 5_000;
-/** The part that was cut off may still hold the session's lock for a moment (423). */
-const CLEAN_UP_REPEATS = 8;
 
 /** Goes on with the session of the checkpoint, if it is still usable; else begins one. */
 export async function openSession(
@@ -146,7 +147,7 @@ export async function endUpload(connection: Connection, uploadId: string): Promi
       connection,
       uploadsGroup.terminate,
       { params: { uploadId }, headers: TUS },
-      { retries: CLEAN_UP_REPEATS, attemptMs: CLEAN_UP_MS, totalMs: CLEAN_UP_MS },
+      { retries: Infinity, totalMs: CLEAN_UP_MS },
     );
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;

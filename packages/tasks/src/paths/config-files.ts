@@ -41,7 +41,7 @@ const FILES: readonly RegExp[] = [
 ];
 
 /** `path`: below an allowed folder. */
-export function isObeyed(path: string): boolean {
+export function isConfigFile(path: string): boolean {
   const parts = path.split(/[/\\]/).filter((part) => part !== "");
   const isName = (name: string): boolean => FILES.some((form) => form.test(name));
   return (

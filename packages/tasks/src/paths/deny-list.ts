@@ -86,8 +86,8 @@ export function ownConfiguration(env: Environment, configFile: string | null): D
   const homes = [homedir(), env["HOME"] ?? ""].filter((home) => home !== "").map((home) => join(home, ".config"));
   const xdg = env["XDG_CONFIG_HOME"] ?? "";
   const usual = [...homes, ...(isAbsolute(xdg) ? [xdg] : [])].map((parent) => join(parent, "coffer"));
-  const named = env["SERVICE_CONFIG_DIR"] ?? "";
-  const folders = [...usual, ...(named === "" ? [] : [named])].map((folder) => resolve(folder));
+  const configured = env["SERVICE_CONFIG_DIR"] ?? "";
+  const folders = [...usual, ...(configured === "" ? [] : [configured])].map((folder) => resolve(folder));
   const files = configFile === null ? [] : [resolve(configFile)];
   return { folders: folders.flatMap(withReal), files: files.flatMap(withReal) };
 }

@@ -6,7 +6,7 @@ import { readdirSync, type Dirent } from "node:fs";
 import { dirname, sep } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { contains, type AllowedFolders } from "./allowed-folders.ts";
-import { isObeyed } from "./config-files.ts";
+import { isConfigFile } from "./config-files.ts";
 import { isShortName, spellingsOf } from "./spelling.ts";
 
 /** Why a download may not make a file or folder at a real path; null: it may. */
@@ -15,11 +15,11 @@ export type WriteJudge = (path: string) => TaskFailure | null;
 /** A judge for one call: it looks into each folder once. A person's downloads are not judged. */
 export function createWriteJudge(allowed: AllowedFolders): WriteJudge {
   if (allowed.denied.isChosen === true) return () => null;
-  const looked = new Map<string, boolean>();
+  const cache = new Map<string, boolean>();
   const isRepository = (folder: string): boolean => {
-    const known = looked.get(folder) ?? entriesOf(folder).some(makesRepository);
-    looked.set(folder, known);
-    return known;
+    const cached = cache.get(folder) ?? entriesOf(folder).some(makesRepository);
+    cache.set(folder, cached);
+    return cached;
   };
   return (path) => {
     const top = allowed.folders.find((folder) => contains(folder, path));
@@ -30,7 +30,7 @@ export function createWriteJudge(allowed: AllowedFolders): WriteJudge {
       if (isRepository(folder)) return refusal();
       if (folder === top) break;
     }
-    const isOrder = allowed.denied.allowConfigFiles !== true && isObeyed(names.join(sep));
+    const isOrder = allowed.denied.allowConfigFiles !== true && isConfigFile(names.join(sep));
     return isOrder ? new TaskFailure("config_file") : null;
   };
 }

@@ -20,10 +20,10 @@ import { deleteVersion, listVersions, restoreVersion } from "./version-history.t
 import { toFile } from "./rules.ts";
 import { searchFiles } from "../search/searching.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
-import type { StoringDeps } from "./upload/commit.ts";
 import { replaceContent, uploadFile } from "./upload/single.ts";
+import type { UploadDeps } from "./upload/verifier.ts";
 
-export function filesHandlers(deps: StoringDeps & ProofDeps): GroupHandlers<typeof api.files> {
+export function filesHandlers(deps: UploadDeps & ProofDeps): GroupHandlers<typeof api.files> {
   return handlersOf({ ...deps, holds: new Holds(deps), batchRoom: new BodyRoom() });
 }
 
@@ -83,7 +83,7 @@ function recordFile(context: CreationContext<Principal>) {
  * a repeat does it again: what is done already is no error.
  */
 function recordMany<Answer>(
-  { database }: Pick<StoringDeps, "database">,
+  { database }: Pick<UploadDeps, "database">,
   context: CreationContext<Principal>,
   answer: Answer,
 ) {

@@ -15,7 +15,7 @@ import { showAuthor } from "../items/authors.ts";
 import type { RecordRow } from "../items/changing.ts";
 import { dropVersion, findKeptVersion, isKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
 import { sharedOf } from "./rules.ts";
-import { putVersion, readReplaceable } from "./upload/commit.ts";
+import { readReplaceable, type VersionWriting, writeVersion } from "./version-writer.ts";
 
 type PastDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
@@ -63,15 +63,14 @@ export async function restoreVersion<Answer>(
       "params.fileId: a shared vault's content comes back as a new signed version, with the header Coffer-Restores",
     );
   }
-  return actAs(deps, principal, async (act) => record(act, await restoreWithin(act, deps, principal, restored)));
+  return actAs(deps, principal, async (act) => record(act, await restoreWithin({ act, deps, principal }, restored)));
 }
 
 async function restoreWithin(
-  act: AccountAct,
-  deps: PastDeps,
-  principal: Principal,
+  changing: VersionWriting,
   { fileId, sourceId: versionId, ifMatch }: RestoredVersion,
 ): Promise<FileRow> {
+  const { act, deps, principal } = changing;
   const { row: old } = await readReplaceable(act, principal, { fileId, ifMatch });
   act.requireAccount(old.account_id);
   if (versionId === old.version_id) return old;
@@ -80,13 +79,8 @@ async function restoreWithin(
   if (kept.blob_key === old.blob_key) return old;
   const { blob_key, size, sha256, content_type, budget_id } = kept;
   await takeOver(act, kept);
-  return putVersion(act, deps, principal, {
-    old,
-    changes: { blob_key, size, sha256, content_type, budget_id },
-    how: "restore",
-    keep: true,
-    bytes: 0,
-  });
+  const columns = { blob_key, size, sha256, content_type, budget_id };
+  return writeVersion(changing, old, { columns, how: "restore", entry: null, authorKey: null, keep: true, bytes: 0 });
 }
 
 /** In a shared vault its owner proves to be there. */

@@ -1,28 +1,28 @@
 /** Acts on several files and folders of perhaps several vaults. */
-import { findEach, nameOf, untrusted, type ActOutcome, type Item } from "@coffer/tasks";
+import { lookUpEach, nameOf, untrusted, type ItemOutcome, type Item } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { exitOfActs } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { plain } from "./item-rows.ts";
-import { isTop, itemAt, placeOf } from "./vault-paths.ts";
+import { isTop, itemAt, resolveVaultPath } from "./vault-paths.ts";
 
 /** Finds each; `trashed` looks in the trash, too. The top of a vault is refused. */
-export async function findNamed(
+export async function findByNames(
   { task }: Context,
   names: readonly string[],
   vault: string | undefined,
   options: { readonly trashed?: boolean } = {},
-): Promise<ActOutcome[]> {
-  return await findEach(task, names, async (named): Promise<Item> => {
-    const place = await placeOf(task, named, vault);
-    if (isTop(place.path)) throw usage("This is the top of a vault", "coffer vaults delete VAULT");
-    return await itemAt(task, place, options);
+): Promise<ItemOutcome[]> {
+  return await lookUpEach(task, names, async (text): Promise<Item> => {
+    const resolved = await resolveVaultPath(task, text, vault);
+    if (isTop(resolved.path)) throw usage("This is the top of a vault", "coffer vaults delete VAULT");
+    return await itemAt(task, resolved, options);
   });
 }
 
 /** One that failed alone is thrown: its exit code says why. */
-export function actReport(outcomes: readonly ActOutcome[], word: string): Document {
+export function actReport(outcomes: readonly ItemOutcome[], word: string): Document {
   const failures = outcomes.flatMap(({ failure }) => (failure === null ? [] : [failure]));
   const [first] = failures;
   if (first !== undefined && outcomes.length === 1) throw first;

@@ -3,7 +3,7 @@ import { shortIds, untrusted } from "@coffer/tasks";
 import type { File, Folder, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { exitOfClosedItems, type ExitCode } from "../../exit-codes.ts";
-import { wordsOf } from "../../failure-texts.ts";
+import { textOfCode } from "../../failure-texts.ts";
 import type { Column } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 
@@ -33,13 +33,13 @@ type Named = Pick<File | Folder, "name" | "unreadable">;
 const END_OF_NAME = { file: "", folder: "/", vault: ":" } as const;
 
 /** Says why items are closed, and what to do about it. Returns the exit code of their list. */
-export function noteClosed({ note }: Pick<Context, "note">, items: readonly (File | Folder)[]): ExitCode {
+export function reportClosed({ printNote }: Pick<Context, "printNote">, items: readonly (File | Folder)[]): ExitCode {
   const closed = items.filter(isClosed);
   const [first] = closed;
   if (first === undefined) return exitOfClosedItems(0, items.length, null);
-  const { exit, message, nextStep } = wordsOf(whyClosed(first));
-  note(`${String(closed.length)} of ${String(items.length)} are closed: ${message}`);
-  note(`next: ${nextStep}`);
+  const { exit, message, nextStep } = textOfCode(whyClosed(first));
+  printNote(`${String(closed.length)} of ${String(items.length)} are closed: ${message}`);
+  printNote(`next: ${nextStep}`);
   return exitOfClosedItems(closed.length, items.length, exit);
 }
 

@@ -11,8 +11,8 @@ export const RANGE = parsed<NamedRange>("Bytes A to B, counted from 0; A- to the
   placeholder: "A-B",
 });
 
-function parseRange(given: string): NamedRange {
-  const [, first = "", last = ""] = /^(\d{0,15})-(\d{0,15})$/.exec(given) ?? [];
+function parseRange(text: string): NamedRange {
+  const [, first = "", last = ""] = /^(\d{0,15})-(\d{0,15})$/.exec(text) ?? [];
   if (first === "" && last === "") throw new Error("expected A-B, A- or -N");
   if (first !== "" && last !== "" && Number(last) < Number(first)) throw new Error("the range ends before it begins");
   return {

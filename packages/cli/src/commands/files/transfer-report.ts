@@ -4,12 +4,12 @@ import {
   untrusted,
   type FileProgress,
   type Task,
-  type Transferred,
+  type TransferRow,
   type Untrusted,
 } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { exitOfActs } from "../../exit-codes.ts";
-import { isFailureCode, nextOf } from "../../failure-texts.ts";
+import { isFailureCode, nextStepOf } from "../../failure-texts.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 
@@ -28,7 +28,7 @@ export async function withProgress<Outcome>(
           line.update(bytes, total);
           return;
         }
-        Object.assign(context.gone, { files: file.files, totalFiles: file.totalFiles });
+        Object.assign(context.transferCount, { files: file.files, totalFiles: file.totalFiles });
         line.update(bytes, total, countsOf(file), untrusted(file.path).visible());
       },
     });
@@ -43,7 +43,7 @@ function countsOf({ bytes, files, size, totalFiles }: FileProgress): string {
 }
 
 /** The words of a report. */
-export interface TransferWords {
+export interface TransferReportOptions {
   readonly moved: "uploaded" | "downloaded";
   /** What to do about a file that exists on the other side and differs. */
   readonly differs: string;
@@ -52,15 +52,15 @@ export interface TransferWords {
 
 /** A line for each file that failed or was left out, then the counts. */
 export function transferReport(
-  rows: readonly Transferred[],
-  { differs, dryRun, moved }: TransferWords,
+  rows: readonly TransferRow[],
+  { differs, dryRun, moved }: TransferReportOptions,
   more: Readonly<Record<string, unknown>> = {},
 ): Document {
-  const of = (...acts: readonly Transferred["act"][]): Transferred[] => rows.filter(({ act }) => acts.includes(act));
-  const sent = of("created", "replaced", "would send");
-  const bytes = sent.reduce((sum, row) => sum + row.bytes, 0);
+  const of = (...acts: readonly TransferRow["act"][]): TransferRow[] => rows.filter(({ act }) => acts.includes(act));
+  const transferred = of("created", "replaced", "would send");
+  const bytes = transferred.reduce((sum, row) => sum + row.bytes, 0);
   const counts = {
-    [moved]: sent.length,
+    [moved]: transferred.length,
     unchanged: of("unchanged").length,
     failed: of("failed").length,
     skipped: of("skipped").length,
@@ -84,7 +84,7 @@ export function transferReport(
   );
 }
 
-function failedLine({ code, nextStep, path, why }: Transferred, differs: string): Untrusted {
+function failedLine({ code, nextStep, path, why }: TransferRow, differs: string): Untrusted {
   if (code === "destination_exists") return untrusted(`failed: ${path}: ${differs}`);
   const step = nextStep === undefined ? "" : `; ${stepOf(code, nextStep)}`;
   return untrusted(`failed: ${path}: ${why?.visible() ?? code ?? ""}${step}`);
@@ -92,5 +92,5 @@ function failedLine({ code, nextStep, path, why }: Transferred, differs: string)
 
 /** Codes of the catalogues have words for people; what the SDK alone says of a folder names its methods. */
 function stepOf(code: string | null, nextStep: string): string {
-  return code !== null && isFailureCode(code) ? nextOf(code, "upload") : inCommandWords(nextStep);
+  return code !== null && isFailureCode(code) ? nextStepOf(code, "upload") : inCommandWords(nextStep);
 }

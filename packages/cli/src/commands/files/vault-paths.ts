@@ -15,10 +15,10 @@ import type { Task } from "@coffer/tasks";
 import { text } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
 import { argumentWord } from "../../shell-word.ts";
-import { splitPlace } from "../../vault-path.ts";
+import { splitVaultPath } from "../../vault-path.ts";
 
 /** A place in a vault, or an id that needs none. */
-export interface Place {
+export interface VaultPath {
   /** null: `path` is an id, or the beginning of one. */
   readonly vaultId: string | null;
   /** From the top of the vault, or an id. */
@@ -34,11 +34,11 @@ export const VAULT = text("Vault that the paths are in, for paths without VAULT:
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
 
 /** Where the text leads. A path without any vault is in the only one that the credential has. */
-export async function placeOf(task: Task, given: string, vault: string | undefined): Promise<Place> {
-  const split = vault === undefined ? splitPlace(given) : { vault, path: given };
+export async function resolveVaultPath(task: Task, typed: string, vault: string | undefined): Promise<VaultPath> {
+  const split = vault === undefined ? splitVaultPath(typed) : { vault, path: typed };
   if (split !== null) return { ...split, vaultId: await vaultIdOf(task, split.vault) };
-  if (ID_OR_PREFIX.test(given.trim())) return { vaultId: null, path: given, vault };
-  return { vaultId: await onlyVault(task, given), path: given, vault };
+  if (ID_OR_PREFIX.test(typed.trim())) return { vaultId: null, path: typed, vault };
+  return { vaultId: await onlyVault(task, typed), path: typed, vault };
 }
 
 /** The vault of a path that names none. */
@@ -48,11 +48,14 @@ async function onlyVault(task: Task, path: string): Promise<string> {
   } catch (thrown) {
     const { candidates, code } = toFailure(thrown);
     if (code !== "vault_required" || candidates.length === 0) throw thrown;
-    const named = untrusted(path).visible();
-    if (candidates.some(({ name }) => name.visible() === named))
-      throw usage(`${named} is a vault, and a colon belongs behind its name`, `write "${named}:" or "${named}:PATH"`);
+    const pathText = untrusted(path).visible();
+    if (candidates.some(({ name }) => name.visible() === pathText))
+      throw usage(
+        `${pathText} is a vault, and a colon belongs behind its name`,
+        `write "${pathText}:" or "${pathText}:PATH"`,
+      );
     throw new CommandFailure("vault_required", {
-      message: `The vault of ${named} is not named, and there are several`,
+      message: `The vault of ${pathText} is not named, and there are several`,
       candidates,
       nextStep: "write VAULT:PATH, or pass --vault VAULT",
     });
@@ -60,20 +63,20 @@ async function onlyVault(task: Task, path: string): Promise<string> {
 }
 
 /** What is not there may be in the list of its vault, under another name. */
-export async function orListOf<Outcome>(vault: string | undefined, look: () => Promise<Outcome>): Promise<Outcome> {
+export async function withListHint<Outcome>(vault: string | undefined, work: () => Promise<Outcome>): Promise<Outcome> {
   try {
-    return await look();
+    return await work();
   } catch (thrown) {
     const failure = toFailure(thrown);
     if (failure.code !== "not_found") throw thrown;
-    const shown = vault === undefined ? "VAULT" : untrusted(vault).visible();
+    const vaultText = vault === undefined ? "VAULT" : untrusted(vault).visible();
     const { candidates, cause, detail, message } = failure;
     throw new CommandFailure("not_found", {
       message,
       candidates,
       cause,
       ...(detail === null ? {} : { detail }),
-      nextStep: `coffer ls ${argumentWord(`${shown}:`)}`,
+      nextStep: `coffer ls ${argumentWord(`${vaultText}:`)}`,
     });
   }
 }
@@ -81,44 +84,44 @@ export async function orListOf<Outcome>(vault: string | undefined, look: () => P
 /** The file or folder at a place. `trashed` looks in the trash, too. */
 export const itemAt = (
   task: Task,
-  { path, vault, vaultId }: Place,
+  { path, vault, vaultId }: VaultPath,
   options: { readonly trashed?: boolean } = {},
-): Promise<Item> => orListOf(vault, () => findItem(task, vaultId, path, options));
+): Promise<Item> => withListHint(vault, () => findItem(task, vaultId, path, options));
 
 /** A whole id is taken as it is: each call that follows names it to the service anyway. */
 export const vaultIdOf = async (task: Task, vault: string): Promise<string> =>
   wholeId(vault) ?? (await findVault(task, vault)).id;
 
-export async function fileAt(task: Task, given: string, vault: string | undefined): Promise<File> {
-  const place = await placeOf(task, given, vault);
-  if (isTop(place.path)) throw notFile();
-  const item = await itemAt(task, place);
+export async function fileAt(task: Task, typed: string, vault: string | undefined): Promise<File> {
+  const resolved = await resolveVaultPath(task, typed, vault);
+  if (isTop(resolved.path)) throw notFile();
+  const item = await itemAt(task, resolved);
   if (item.kind === "folder") throw notFile();
   return item.file;
 }
 
 /** null: the top of the vault. */
-export type Found =
+export type PathTarget =
   | { readonly vaultId: string; readonly item: Item }
   | { readonly vaultId: string; readonly item: null };
 
 /** A file, a folder, or the top of a vault. */
-export async function whatIsAt(task: Task, given: string, vault: string | undefined): Promise<Found> {
-  const place = await placeOf(task, given, vault);
-  if (place.vaultId !== null && isTop(place.path)) return { vaultId: place.vaultId, item: null };
-  const item = await itemAt(task, place);
+export async function targetAt(task: Task, typed: string, vault: string | undefined): Promise<PathTarget> {
+  const resolved = await resolveVaultPath(task, typed, vault);
+  if (resolved.vaultId !== null && isTop(resolved.path)) return { vaultId: resolved.vaultId, item: null };
+  const item = await itemAt(task, resolved);
   return { vaultId: item.kind === "file" ? item.file.vaultId : item.folder.vaultId, item };
 }
 
 /** null: the top of the vault. */
 export async function folderAt(
   task: Task,
-  given: string,
+  typed: string,
   vault: string | undefined,
 ): Promise<{ readonly vaultId: string; readonly folder: Folder | null }> {
-  const { path, vaultId, ...place } = await placeOf(task, given, vault);
+  const { path, vaultId, ...resolved } = await resolveVaultPath(task, typed, vault);
   if (vaultId !== null && isTop(path)) return { vaultId, folder: null };
-  const folder = await orListOf(place.vault, () => findFolder(task, vaultId, path));
+  const folder = await withListHint(resolved.vault, () => findFolder(task, vaultId, path));
   if (folder !== null) return { vaultId: folder.vaultId, folder };
   if (vaultId !== null) return { vaultId, folder };
   throw usage("The top of a vault needs the vault's name", "coffer ls VAULT:");

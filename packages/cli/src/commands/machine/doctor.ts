@@ -26,8 +26,8 @@ export default command({
     // A check that was cut off found nothing.
     context.signal.throwIfAborted();
     const missing = machine.hasChainKey ? [] : [missingKey(service.chainAddress)];
-    const found = [...machine.checks, ...missing, ...service.checks];
-    const checks = found.map((check) => withOwnCommand(check, context));
+    const allChecks = [...machine.checks, ...missing, ...service.checks];
+    const checks = allChecks.map((check) => withOwnCommand(check, context));
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));
     const lines = checks.map((check) => lineOf(check, width));

@@ -19,6 +19,6 @@ export const vaultsText = (vaultIds: readonly string[] | null, shorten: (id: str
   vaultIds === null ? "all" : vaultIds.map(shorten).join(" ");
 
 /** Remarks of the chain about an act. */
-export function noteWarnings({ note }: Context, warnings: readonly { readonly message: string }[]): void {
-  for (const { message } of warnings) note("warning: ", message);
+export function printWarnings({ printNote }: Context, warnings: readonly { readonly message: string }[]): void {
+  for (const { message } of warnings) printNote("warning: ", message);
 }

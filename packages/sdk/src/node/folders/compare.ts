@@ -80,7 +80,7 @@ export async function openHere({ mark, place }: LocalFile): Promise<{ handle: Fi
 
 /**
  * A small file at once. Each of its calls would take longer to hand to another thread than to make: with thousands of
- * files that is most of the job.
+ * files that is most of the work.
  * @throws SdkError `source_changed`.
  */
 export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Uint8Array; readonly mark: Mark } {

@@ -95,7 +95,7 @@ export interface RestoreRemovedResult {
 export interface FolderProgress {
   /** Files that are done, failures included. */
   readonly files: number;
-  /** Files of the plan that need job. */
+  /** Files of the plan that need work. */
   readonly totalFiles: number;
   /** Bytes that were moved, those of failed files included. */
   readonly bytes: number;

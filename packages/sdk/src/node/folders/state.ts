@@ -1,6 +1,6 @@
 /**
  * The journal of a directory and its place at the service: what was the same on both sides, and when. It only saves
- * job: each line counts as long as file and version at the service, and size and times here, are still those.
+ * work: each line counts as long as file and version at the service, and size and times here, are still those.
  *
  * ```
  * header   {"coffer":"folder 1","purpose":…}

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import type { SeenMemory } from "../../shared-vaults/trust/seen.ts";
+import type { SeenMemory } from "../../shared-vaults/trust/seen-memory.ts";
 import { fileSeen } from "./seen-file.ts";
 
 const OBJECT = `0x${"ab".repeat(32)}`;

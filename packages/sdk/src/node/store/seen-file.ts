@@ -8,7 +8,7 @@ import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SeenStatement } from "@coffer/crypto";
 import { configurationError, lockedError } from "../../http/errors.ts";
-import type { SeenKind, SeenMemory, SeenStore } from "../../shared-vaults/trust/seen.ts";
+import type { SeenKind, SeenMemory, SeenStore } from "../../shared-vaults/trust/seen-memory.ts";
 import { configDirectory, type Environment } from "../config/config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";

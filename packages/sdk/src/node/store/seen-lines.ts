@@ -10,7 +10,7 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import type { SeenStatement } from "@coffer/crypto";
-import type { SeenKind } from "../../shared-vaults/trust/seen.ts";
+import type { SeenKind } from "../../shared-vaults/trust/seen-memory.ts";
 
 export const LINE_CHARACTERS = 108;
 const FIELD_CHARACTERS = 100;

@@ -26,7 +26,7 @@ import type { EncodedBytes } from "../../transfer/upload-codec.ts";
 import { readPlaintext, type Plaintext } from "./plaintext.ts";
 import { EncryptedParts, PART_CHUNKS, type EncryptedPartsOptions } from "./encrypted-parts.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey, WritingUse } from "../open-vault.ts";
 import { partRecords, saveVersion, type SignedVersion } from "./version-journal.ts";

@@ -53,7 +53,7 @@ import {
 } from "./export-layout.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { VaultSession } from "../session.ts";
-import { requireVault } from "../names/places.ts";
+import { requireVault } from "../names/vault-finder.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";

@@ -20,7 +20,7 @@ const MAX_ISSUES = 300;
 
 export interface SentPart {
   /** Or why it cannot be read. */
-  readonly said: BatchPart | ServiceError;
+  readonly header: BatchPart | ServiceError;
   readonly bytes: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ export async function readParts(body: IncomingBytes, place: BodyPlace): Promise<
   const parts = parseForm(boundary, whole);
   if (parts.length === 0) throw new ServiceError("validation_failed", "body: the form holds no part");
   if (parts.reduce((sum, { bytes }) => sum + bytes.length, 0) > MAX_BATCH_BYTES) throw tooLarge();
-  return parts.map(({ header, bytes }, at) => ({ said: readHeader(header, at), bytes }));
+  return parts.map(({ header, bytes }, at) => ({ header: readHeader(header, at), bytes }));
 }
 
 /** RFC 2046 §5.1.1: 1 to 70 characters. */

@@ -2,25 +2,28 @@
  * Many small files in one request (decision 0055). Each has the result that it would have by itself. All bytes are durable before the rows
  * are, and the rows, the usage and the changes are one act.
  */
-import type { api, HandlerInput, Output, BatchPart } from "@coffer/contract";
+import type { api, BatchPart, HandlerInput, Output } from "@coffer/contract";
 import type { CreationContext, IncomingBytes, OutgoingBytes, Principal, Recorded } from "../../../handler.ts";
 import type { BodyRoom } from "../../../limits/body-room.ts";
-import type { FileRow } from "../../../ports/tables.ts";
 import { ServiceError } from "../../../service-error.ts";
-import { type AccountAct, actAs } from "../../account/act.ts";
 import { findPlace, type FoundPlace } from "../../items/placing.ts";
-import { type ExpectedWrite, type Permits, withPermits } from "../../reach/permits.ts";
-import { requireWriter, type SeenVault, type Writer } from "../../reach/access.ts";
+import { requireWriter } from "../../reach/access.ts";
 import { verifyAhead } from "../../shared-vaults/statement-rules.ts";
-import { watchMembership } from "../../reach/watching.ts";
+import { beyondSha256, type ExpectedDigest, parseDigests, requireDigests, verifying } from "../digests.ts";
+import { toFile } from "../rules.ts";
 import { readParts, type SentPart } from "./batch-form.ts";
-import { holdingToVersion, requireSignedSize } from "./encrypted-start.ts";
-import { beyondSha256, parseDigests, requireDigests, verifying, type ExpectedDigest } from "../digests.ts";
-import { requireRoom } from "./receive.ts";
-import { DEFAULT_CONTENT_TYPE, toFile } from "../rules.ts";
-import { parseSignedUpload, refuseSigned, type SignedUpload } from "./signed-upload.ts";
-import { addSharedFile } from "./shared.ts";
-import { addFile, readRoom, rolledBack, type ReceivingDeps, type StoredContent } from "./commit.ts";
+import { addEachFile, commit, type PreparedChange } from "./commit.ts";
+import {
+  deleteContents,
+  readRoom,
+  receiveAll,
+  type ReceivingDeps,
+  requireRoom,
+  type StoredContent,
+} from "./receive.ts";
+import { parseSignedUpload } from "./signed-upload.ts";
+import type { NewFile, Verifier } from "./verifier.ts";
+import { verifierFor } from "./verify.ts";
 
 export type BatchDeps = ReceivingDeps & { readonly batchRoom: BodyRoom };
 
@@ -29,20 +32,16 @@ type Answer = Output<typeof api.files.batch, OutgoingBytes>;
 type Result = Answer["results"][number];
 
 /** A part that may become a file. */
-interface Acceptable {
-  readonly said: BatchPart;
+interface AcceptedPart {
+  readonly file: NewFile;
   readonly bytes: Uint8Array;
   readonly digests: readonly ExpectedDigest[];
   readonly place: FoundPlace;
-  /** null: in a public vault. */
-  readonly signed: SignedUpload | null;
+  readonly verifier: Verifier;
 }
 
-type Judged = Acceptable | ServiceError;
-
-function isAccepted(one: Judged): one is Acceptable {
-  return !(one instanceof ServiceError);
-}
+/** Or why it may not. */
+type CheckedPart = AcceptedPart | ServiceError;
 
 export async function storeBatch(
   deps: BatchDeps,
@@ -55,207 +54,171 @@ export async function storeBatch(
     await findPlace(deps.database, principal, { vaultId: query.vaultId, folderId: null });
   using memory = deps.batchRoom.open(principal.accountId);
   const parts = await readParts(body, memory);
-  const judged = await judgeAll(deps, principal, { ...query, parts });
-  const place = judged.find(isAccepted)?.place;
+  const checked = await checkParts(deps, principal, query.vaultId, parts);
+  const accepted = checked.filter(isAccepted);
+  const place = accepted[0]?.place;
   if (place === undefined)
     return await deps.database.transaction((transaction) =>
-      context.record(transaction, { results: judged.map(refused) }),
+      context.record(transaction, { results: checked.map(refusedResult) }),
     );
-  const writer = place.vault === null ? null : await requireSigner(deps, context, place.vault, judged);
-  return await storeAll(deps, context, await withinRoom(deps, place.accountId, judged), { ...place, writer });
+  const { ahead } = await requireSigner(deps, context, accepted);
+  const fitting = await refuseBeyondRoom(deps, place.accountId, checked);
+  return await storeParts(deps, context, fitting, { accountId: place.accountId, ahead });
 }
 
 /** What can be refused is refused before anything is stored. All files go to the vault of the first that is not. */
-async function judgeAll(
+async function checkParts(
   deps: BatchDeps,
   principal: Principal,
-  { vaultId: named, parts }: { readonly vaultId?: string | undefined; readonly parts: readonly SentPart[] },
-): Promise<Judged[]> {
+  namedVaultId: string | undefined,
+  parts: readonly SentPart[],
+): Promise<CheckedPart[]> {
   const places = new Map<string, Promise<FoundPlace>>();
-  const find = ({ folderId }: BatchPart): Promise<FoundPlace> => {
-    const found = places.get(folderId ?? "") ?? findPlace(deps.database, principal, { vaultId: named, folderId });
-    places.set(folderId ?? "", found);
-    return found;
+  const findPlaceOnce = ({ folderId }: BatchPart): Promise<FoundPlace> => {
+    const key = folderId ?? "";
+    const place = places.get(key) ?? findPlace(deps.database, principal, { vaultId: namedVaultId, folderId });
+    places.set(key, place);
+    return place;
   };
-  const judged: Judged[] = [];
+  const checked: CheckedPart[] = [];
   let vaultId: string | null = null;
-  for (const { said, bytes } of parts) {
-    const one = said instanceof ServiceError ? said : await orRefusal(judge(said, bytes, () => find(said)));
-    if (isAccepted(one)) vaultId ??= one.place.vaultId;
-    const isElsewhere = isAccepted(one) && one.place.vaultId !== vaultId;
-    judged.push(isElsewhere ? new ServiceError("different_vault", "The files of a batch go to one vault") : one);
-  }
-  return judged;
-}
-
-async function judge(said: BatchPart, bytes: Uint8Array, find: () => Promise<FoundPlace>): Promise<Acceptable> {
-  const digests = parseDigests({ "content-digest": said.contentDigest, "repr-digest": said.reprDigest });
-  const signed = parseSignedUpload(said.shared ?? {});
-  const place = await find();
-  const given = verifying(only(bytes), beyondSha256(digests));
-  if (place.vault === null) {
-    refuseSigned(signed);
-    if (said.name === undefined) throw new ServiceError("validation_failed", "name: a name is required");
-    await readWhole(given);
-    return { said, bytes, digests, place, signed };
-  }
-  if (signed === null)
-    throw new ServiceError("not_encrypted", "A shared vault takes encrypted files with their signed statements");
-  requireSignedSize(bytes.length, signed.version);
-  await readWhole(holdingToVersion(given, signed.version));
-  return { said, bytes, digests, place, signed };
-}
-
-/** Before a byte is stored: whether the caller signs in the vault now. The act asks again, for each file. */
-async function requireSigner(
-  deps: BatchDeps,
-  context: CreationContext<Principal>,
-  vault: SeenVault,
-  judged: readonly Judged[],
-): Promise<Writer | null> {
-  const place = judged.find(isAccepted)?.signed?.version;
-  const writer = place === undefined ? null : await requireWriter(deps, context.principal, vault, { place });
-  watchMembership(deps, context, vault);
-  return writer;
-}
-
-/** Files that do not fit any more are refused in their order. */
-async function withinRoom(deps: BatchDeps, accountId: string, judged: readonly Judged[]): Promise<Judged[]> {
-  const room = await readRoom(deps.database, deps, accountId);
-  let left = room.storageBytes;
-  const fit = (bytes: number): void => {
-    requireRoom(bytes, { ...room, storageBytes: left });
-    left -= bytes;
-  };
-  const checked: Judged[] = [];
-  for (const one of judged) {
-    const refusal = one instanceof ServiceError ? null : await orRefusal(Promise.resolve(one.bytes.length).then(fit));
-    checked.push(refusal instanceof ServiceError ? refusal : one);
+  for (const { header, bytes } of parts) {
+    const part =
+      header instanceof ServiceError ? header : await orRefusal(checkPart(header, bytes, () => findPlaceOnce(header)));
+    if (isAccepted(part)) vaultId ??= part.place.vaultId;
+    const isElsewhere = isAccepted(part) && part.place.vaultId !== vaultId;
+    checked.push(isElsewhere ? new ServiceError("different_vault", "The files of a batch go to one vault") : part);
   }
   return checked;
 }
 
-async function storeAll(
+async function checkPart(header: BatchPart, bytes: Uint8Array, find: () => Promise<FoundPlace>): Promise<AcceptedPart> {
+  const digests = parseDigests({ "content-digest": header.contentDigest, "repr-digest": header.reprDigest });
+  const signed = parseSignedUpload(header.shared ?? {});
+  const place = await find();
+  const file: NewFile = {
+    kind: "file",
+    vaultId: place.vaultId,
+    folderId: place.folderId,
+    name: header.name,
+    contentType: header.contentType ?? null,
+    ifNoneMatch: header.ifNoneMatch !== undefined,
+    signed,
+  };
+  const verifier = verifierFor(place.vault, file);
+  if (place.vault === null && header.name === undefined)
+    throw new ServiceError("validation_failed", "name: a name is required");
+  verifier.requireLength(bytes.length);
+  for await (const _ of verifier.hold(verifying(streamOf(bytes), beyondSha256(digests)))) continue;
+  return { file, bytes, digests, place, verifier };
+}
+
+/**
+ * Before a byte is stored: whether the caller signs in the vault now. The act asks again, for each file. `ahead`: settles when the
+ * signatures have been looked at, which takes a thread of the pool and not the account that the act holds.
+ */
+async function requireSigner(
   deps: BatchDeps,
   context: CreationContext<Principal>,
-  judged: readonly Judged[],
-  { accountId, writer }: Pick<FoundPlace, "accountId"> & { readonly writer: Writer | null },
+  accepted: readonly AcceptedPart[],
+): Promise<{ readonly ahead: Promise<void> }> {
+  const verifier = accepted[0]?.verifier;
+  if (verifier === undefined || verifier.write === null) return { ahead: Promise.resolve() };
+  const { vault, place } = verifier.write;
+  const writer = await requireWriter(deps, context.principal, vault, { place });
+  verifier.watch(deps, context);
+  const versions = accepted.flatMap(({ file: { signed } }) => (signed === null ? [] : [signed.version]));
+  return { ahead: verifyAhead(writer, versions) };
+}
+
+/** Files that do not fit any more are refused in their order. */
+async function refuseBeyondRoom(
+  deps: BatchDeps,
+  accountId: string,
+  checked: readonly CheckedPart[],
+): Promise<CheckedPart[]> {
+  const room = await readRoom(deps.database, deps, { accountId, freed: 0 });
+  let storageBytes = room.storageBytes;
+  return checked.map((part) => {
+    if (!isAccepted(part)) return part;
+    try {
+      requireRoom(part.bytes.length, { ...room, storageBytes });
+    } catch (error) {
+      return asRefusal(error);
+    }
+    storageBytes -= part.bytes.length;
+    return part;
+  });
+}
+
+async function storeParts(
+  deps: BatchDeps,
+  context: CreationContext<Principal>,
+  checked: readonly CheckedPart[],
+  { accountId, ahead }: { readonly accountId: string; readonly ahead: Promise<void> },
 ): Promise<Recorded<Answer>> {
   const { principal } = context;
-  const accepted = judged.filter(isAccepted);
-  const length = accepted.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  // Budgets are asked file by file, in the act: those that have room are stored.
-  const hold = await deps.holds.take({ accountId, length, freed: 0, budgets: [] });
-  const blobs = accepted.map(({ bytes }) => ({ key: deps.random.uuid(), bytes }));
-  const used = new Set<string>();
-  try {
-    const versions = accepted.flatMap(({ signed }) => (signed === null ? [] : [signed.version]));
-    // The act holds the account, and this needs only a thread.
-    const [receipts] = await Promise.all([
-      deps.blobs.putAll(blobs),
-      writer === null ? null : verifyAhead(writer, versions),
-    ]);
-    const contents = new Map(
-      accepted.map((one, at) => [one, { blobKey: blobs[at]?.key ?? "", ...(receipts[at] ?? NOTHING) }]),
-    );
+  const accepted = checked.filter(isAccepted);
+  const bodies = accepted.map(({ bytes }) => bytes);
+  const write = accepted[0]?.verifier.write ?? null;
+  return receiveAll(deps, { accountId, bodies }, async (contents, settle) => {
+    await ahead;
     await context.recheck();
-    const storing = (permits: Permits) =>
-      actAs(
-        deps,
-        principal,
-        async (act) => {
-          await hold.settle(act, length);
-          used.clear();
-          const results: Result[] = [];
-          for (const one of judged) {
-            const row = await orRefusal(storeOne({ act, deps, principal, permits }, one, contents));
-            if (!(row instanceof ServiceError)) used.add(row.blob_key);
-            results.push(row instanceof ServiceError ? refused(row) : { file: toFile(row, principal), error: null });
-          }
-          return context.record(act, { results });
-        },
-        { accountId },
-      );
-    const recorded = await withPermits(deps, principal, storing, writesOf(accepted));
-    await hold.end("committed");
-    await deleteBlobs(deps, blobs, used);
+    const stored = new Map(accepted.map((part, at) => [part, contents[at]]));
+    const prepared = checked.map((part) => (isAccepted(part) ? prepare(part, stored.get(part)) : part));
+    const used = new Set<string>();
+    const recorded = await commit(deps, principal, { accountId, write }, async (changing) => {
+      await settle(changing.act);
+      used.clear();
+      const rows = await addEachFile(changing, prepared);
+      const results = rows.map((row): Result => {
+        if (row instanceof ServiceError) return refusedResult(row);
+        used.add(row.blob_key);
+        return { file: toFile(row, principal), error: null };
+      });
+      return context.record(changing.act, { results });
+    });
+    const blobKeys = contents.map(({ blobKey }) => blobKey);
+    await deleteContents(
+      deps,
+      blobKeys.filter((blobKey) => !used.has(blobKey)),
+    );
     return recorded;
-  } catch (error) {
-    const isCertain = rolledBack(error);
-    await hold.end(isCertain ? "rolled back" : "unknown");
-    if (isCertain) await deleteBlobs(deps, blobs, new Set());
-    throw error;
-  }
+  });
 }
 
-interface Storing {
-  readonly act: AccountAct;
-  readonly deps: BatchDeps;
-  readonly principal: Principal;
-  readonly permits: Permits;
-}
-
-/** A file that is refused leaves nothing in the act. */
-async function storeOne(
-  { act, deps, principal, permits }: Storing,
-  one: Judged,
-  contents: ReadonlyMap<Judged, StoredContent>,
-): Promise<FileRow> {
-  if (one instanceof ServiceError) throw one;
-  const content = contents.get(one);
+function prepare(
+  { file, digests }: AcceptedPart,
+  content: StoredContent | undefined,
+): PreparedChange<NewFile> | ServiceError {
   if (content === undefined) throw new Error("a part of a batch has no content");
-  requireDigests(one.digests, content.sha256);
-  const { said, signed, place } = one;
-  const { vaultId, folderId } = place;
-  const ifNoneMatch = said.ifNoneMatch !== undefined;
-  const file = { vaultId, folderId, ifNoneMatch, contentType: said.contentType ?? DEFAULT_CONTENT_TYPE };
-  const { usage_bytes, usage_files } = act.account;
   try {
-    return signed === null
-      ? await addFile(act, deps, principal, { ...file, name: said.name ?? "" }, content)
-      : await addSharedFile(act, deps, principal, { file: { ...file, signed, name: said.name }, content, permits });
+    requireDigests(digests, content.sha256);
   } catch (error) {
-    act.change({ usage_bytes, usage_files });
-    throw error;
+    return asRefusal(error);
   }
+  return { change: file, content };
 }
 
-const NOTHING = { size: 0, sha256: "" };
-
-function writesOf(accepted: readonly Acceptable[]): ExpectedWrite | null {
-  const [first] = accepted;
-  if (first === undefined || first.signed === null || first.place.vault === null) return null;
-  return { vault: first.place.vault, place: first.signed.version };
+function isAccepted(part: CheckedPart): part is AcceptedPart {
+  return !(part instanceof ServiceError);
 }
 
-/** Bytes without a row. What cannot be deleted here the hourly sweep removes. */
-async function deleteBlobs(
-  { blobs }: BatchDeps,
-  stored: readonly { readonly key: string }[],
-  used: ReadonlySet<string>,
-): Promise<void> {
-  for (const { key } of stored) if (!used.has(key)) await blobs.delete(key).catch(() => undefined);
-}
-
-function refused(error: Judged): Result {
-  if (!(error instanceof ServiceError)) throw new Error("a part that was not refused has no result");
-  return { file: null, error: { code: error.code, message: error.message } };
+function refusedResult(part: CheckedPart): Result {
+  if (isAccepted(part)) throw new Error("a part that was not refused has no result");
+  return { file: null, error: { code: part.code, message: part.message } };
 }
 
 /** A refusal of one part. Any other error ends the batch. */
-async function orRefusal<Value>(work: Promise<Value>): Promise<Value | ServiceError> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
+function asRefusal(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  throw error;
 }
 
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+function orRefusal<Value>(work: Promise<Value>): Promise<Value | ServiceError> {
+  return work.catch(asRefusal);
+}
+
+async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes);
-}
-
-async function readWhole(source: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of source) continue;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { collect } from "../../../../../test/kit/bytes.ts";
 import { ServiceError } from "../../../service-error.ts";
 import { bodyOf, codeOf } from "../../service.test-kit.ts";
-import { isMultipart, openMultipart } from "./form.ts";
+import { isForm, openForm } from "./form.ts";
 
 const TYPE = "multipart/form-data; boundary=frontier";
 
@@ -28,7 +28,7 @@ function form(parts: readonly Part[], end = "--frontier--\r\n"): Buffer {
 }
 
 async function open(bytes: Buffer, chunk = 7) {
-  const part = await openMultipart(TYPE, bodyOf(bytes, { chunk }).stream);
+  const part = await openForm(TYPE, bodyOf(bytes, { chunk }).stream);
   return { name: part.name, contentType: part.contentType, bytes: await collect(part.stream) };
 }
 
@@ -105,7 +105,7 @@ test("no file, two files, and forms that end early are refused", async () => {
   expect(await codeOf(open(form([file]).subarray(0, 200)))).toBe("validation_failed");
   expect(await codeOf(open(Buffer.from("not a form")))).toBe("validation_failed");
   expect(await codeOf(open(Buffer.alloc(0)))).toBe("validation_failed");
-  expect(await codeOf(openMultipart("multipart/form-data", bodyOf("x").stream))).toBe("validation_failed");
+  expect(await codeOf(openForm("multipart/form-data", bodyOf("x").stream))).toBe("validation_failed");
 });
 
 test("a sender that fails is told from a malformed form", async () => {
@@ -115,7 +115,7 @@ test("a sender that fails is told from a malformed form", async () => {
       yield await Promise.resolve(bytes.subarray(0, at));
       throw new ServiceError("request_timeout");
     })();
-    const reading = openMultipart(TYPE, source).then((part) => collect(part.stream));
+    const reading = openForm(TYPE, source).then((part) => collect(part.stream));
     expect(await codeOf(reading), `at ${at}`).toBe("request_timeout");
   }
 });
@@ -130,7 +130,7 @@ test("a reader that stops early ends the source", async () => {
       ended = true;
     }
   })();
-  const part = await openMultipart(TYPE, source);
+  const part = await openForm(TYPE, source);
   const reader = part.stream[Symbol.asyncIterator]();
   expect((await reader.next()).done).toBe(false);
   await reader.return?.();
@@ -139,8 +139,8 @@ test("a reader that stops early ends the source", async () => {
 });
 
 test("only multipart/form-data is a form", () => {
-  expect(["multipart/form-data; boundary=x", "Multipart/Form-Data;boundary=x"].every(isMultipart)).toBe(true);
-  expect([null, "application/json", "multipart/mixed; boundary=x", "text/multipart/form-data"].some(isMultipart)).toBe(
+  expect(["multipart/form-data; boundary=x", "Multipart/Form-Data;boundary=x"].every(isForm)).toBe(true);
+  expect([null, "application/json", "multipart/mixed; boundary=x", "text/multipart/form-data"].some(isForm)).toBe(
     false,
   );
 });

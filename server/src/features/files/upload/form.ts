@@ -21,7 +21,7 @@ const LIMITS = { files: 1, fields: 1, parts: 1, fieldSize: 1024, headerSize: 16 
 
 const INPUT_BYTES = 256 * 1024;
 
-export function isMultipart(contentType: string | null): contentType is string {
+export function isForm(contentType: string | null): contentType is string {
   return contentType !== null && /^\s*multipart\/form-data\s*(;|$)/i.test(contentType);
 }
 
@@ -30,8 +30,8 @@ export function isMultipart(contentType: string | null): contentType is string {
  * stored bytes are the whole of one file. Rejects with `validation_failed` for a form without a file, with a field or
  * a second file, or a malformed one. An error of the source passes unchanged.
  */
-export async function openMultipart(contentType: string, source: AsyncIterable<Uint8Array>): Promise<FilePart> {
-  const form = openForm(contentType);
+export async function openForm(contentType: string, source: AsyncIterable<Uint8Array>): Promise<FilePart> {
+  const form = openParser(contentType);
   const sender = { failed: false };
   const input = Readable.from(noting(source, sender), { objectMode: false, highWaterMark: INPUT_BYTES });
   // Another part can say where the file goes. It may come last, so it is not read: a vault that it names is not passed over.
@@ -68,7 +68,7 @@ interface OpenForm {
   readonly refused: { readonly reason: string | null };
 }
 
-function openForm(contentType: string): BusboyInstance {
+function openParser(contentType: string): BusboyInstance {
   try {
     return new Busboy({ headers: { "content-type": contentType }, limits: LIMITS, preservePath: false });
   } catch (cause) {

@@ -59,11 +59,6 @@ export function parseSignedUpload({ version, restores, ...sent }: SentUpload): S
   return { text: version, version: statement, entry: signed, restores: restores ?? null };
 }
 
-/** Throws `validation_failed`: a public vault's files are not signed. */
-export function refuseSigned(sent: SignedUpload | null): void {
-  if (sent !== null) throw new ServiceError("validation_failed", "A public vault takes no signed statements");
-}
-
 function wholeEntry({ entry, metadata, nameIndex }: Omit<SentUpload, "version" | "restores">): SharedEntry | null {
   if (entry === undefined && metadata === undefined && nameIndex === undefined) return null;
   if (entry === undefined || metadata === undefined || nameIndex === undefined)

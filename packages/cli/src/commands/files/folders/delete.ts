@@ -1,7 +1,7 @@
 import { trashItems } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { actReport, findNamed } from "../act-report.ts";
+import { actReport, findByNames } from "../act-report.ts";
 import { VAULT } from "../vault-paths.ts";
 
 export default command({
@@ -10,8 +10,8 @@ export default command({
   flags: { vault: VAULT },
   args: { each: argument("folder", "VAULT:PATH or an id"), least: 1 } as const,
   run: async (context, { vault }, names) => {
-    const found = await findNamed(context, names, vault);
-    if (found.some(({ item }) => item?.kind === "file")) throw usage("This is a file", "coffer rm FILE");
-    return actReport(await trashItems(context.task, found), "trashed");
+    const outcomes = await findByNames(context, names, vault);
+    if (outcomes.some(({ item }) => item?.kind === "file")) throw usage("This is a file", "coffer rm FILE");
+    return actReport(await trashItems(context.task, outcomes), "trashed");
   },
 });

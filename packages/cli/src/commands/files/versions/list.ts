@@ -13,14 +13,14 @@ export default command({
   flags: { vault: VAULT },
   args: [argument("file", "VAULT:PATH or an id")] as const,
   isList: true,
-  run: async ({ client, signal, task }, { vault }, [named]) => {
-    const file = await fileAt(task, named, vault);
+  run: async ({ client, signal, task }, { vault }, [fileText]) => {
+    const file = await fileAt(task, fileText, vault);
     const versions: FileVersion[] = [];
     for await (const version of (await client()).files.versions(file.id, {}, { signal })) versions.push(plain(version));
     return listing({
       name: "versions",
       items: versions,
-      rest: { fileId: file.id },
+      otherFields: { fileId: file.id },
       columns: [
         { title: "version", of: ({ number }) => number, isNumber: true },
         { title: "id", of: ({ versionId }) => versionId },

@@ -6,7 +6,7 @@ import { reportOf } from "../../../failure.ts";
 import { done, type Document } from "../../../result.ts";
 
 export async function changeHosts(
-  { world, timedOut, note }: Context,
+  { world, timedOut, printNote }: Context,
   hosts: readonly Host[],
   dryRun: boolean,
   change: (host: Host) => Promise<InstallChange>,
@@ -25,7 +25,7 @@ export async function changeHosts(
     } catch (thrown) {
       const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut });
       clients.push({ ...about, act: "failed", diff: "", problem: message });
-      note(`${host.title}: ${message}. ${host.file} is as it was.`);
+      printNote(`${host.title}: ${message}. ${host.file} is as it was.`);
       failed += 1;
     }
   }

@@ -18,7 +18,7 @@ const OPENING = "vaultKeys.list vaultKeys.steps folderNames.get";
  * Ids of endpoints, with spaces between them. A place that leads to several commands counts for all of them. Empty: the command works on
  * this machine, or with the chain alone.
  */
-export const CALLS: Readonly<Record<string, string>> = {
+export const COMMAND_ENDPOINTS: Readonly<Record<string, string>> = {
   "account link-chain": "account.get account.linkChainChallenge account.linkChain",
   "account show": "account.get",
   "account update": "account.update",

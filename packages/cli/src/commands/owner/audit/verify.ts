@@ -29,8 +29,8 @@ export default command({
   },
 });
 
-function parseLink(given: string): { readonly sequence: number; readonly hash: string } {
-  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(given.trim()) ?? [];
+function parseLink(text: string): { readonly sequence: number; readonly hash: string } {
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text.trim()) ?? [];
   if (sequence === undefined || hash === undefined) throw new Error("expected a number, a colon and 64 hex digits");
   return { sequence: Number(sequence), hash: hash.toLowerCase() };
 }

@@ -16,7 +16,7 @@ export default command({
     return listing({
       name: "members",
       items: members,
-      rest: { vaultId: vault.id },
+      otherFields: { vaultId: vault.id },
       empty: "No members.",
       columns: [
         { title: "address", of: ({ chainAddress }) => chainAddress },

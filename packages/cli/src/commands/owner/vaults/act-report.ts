@@ -3,20 +3,20 @@ import type { ActResult, ClosingActResult } from "@coffer/sdk";
 import type { Context } from "../../../context.ts";
 import { inCommandWords, type Untrusted } from "@coffer/tasks";
 import { done, type Document } from "../../../result.ts";
-import { noteWarnings } from "../cell-text.ts";
+import { printWarnings } from "../cell-text.ts";
 
-export function shownAct(
+export function actReport(
   context: Context,
   vaultId: string,
   result: ActResult | ClosingActResult,
-  said: string,
+  sentence: string,
   more: Readonly<Record<string, unknown>> = {},
   /** What somebody else does next: with the name of the program there. */
   theirs: readonly Untrusted[] = [],
 ): Document {
-  noteWarnings(context, result.warnings);
+  printWarnings(context, result.warnings);
   const lines = [
-    result.outcome === "done" ? said : `${said} It was so before.`,
+    result.outcome === "done" ? sentence : `${sentence} It was so before.`,
     ...theirs,
     ...("effect" in result ? [inCommandWords(result.effect, vaultId)] : []),
   ];

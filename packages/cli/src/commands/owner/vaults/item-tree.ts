@@ -12,7 +12,7 @@ export interface TreeItem {
   readonly items?: readonly TreeItem[];
 }
 
-type Places = ReadonlyMap<string | null, TreeItem[]>;
+type ItemsByParent = ReadonlyMap<string | null, TreeItem[]>;
 
 /** Folders first, both by name. */
 export function treeOf(
@@ -20,19 +20,19 @@ export function treeOf(
   files: readonly File[],
   depth: number,
 ): { readonly items: readonly TreeItem[] } {
-  const places = new Map<string | null, TreeItem[]>();
-  const put = (place: string | null, item: TreeItem): void => {
-    const items = places.get(place);
-    if (items === undefined) places.set(place, [item]);
+  const itemsByParent = new Map<string | null, TreeItem[]>();
+  const put = (parentId: string | null, item: TreeItem): void => {
+    const items = itemsByParent.get(parentId);
+    if (items === undefined) itemsByParent.set(parentId, [item]);
     else items.push(item);
   };
   for (const { id, name, parentId } of folders) put(parentId, { kind: "folder", id, name });
   for (const { id, name, size, folderId } of files) put(folderId, { kind: "file", id, name, size });
-  return { items: below(places, null, depth) };
+  return { items: below(itemsByParent, null, depth) };
 }
 
-function below(places: Places, place: string | null, depth: number): TreeItem[] {
-  const items = (places.get(place) ?? []).toSorted(
+function below(places: ItemsByParent, parentId: string | null, depth: number): TreeItem[] {
+  const items = (places.get(parentId) ?? []).toSorted(
     (one, other) => other.kind.localeCompare(one.kind) || (one.name < other.name ? -1 : 1),
   );
   return items.map((item) =>

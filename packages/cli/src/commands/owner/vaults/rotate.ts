@@ -10,8 +10,8 @@ export default command({
     "It encrypts again what former members could read. Members can read meanwhile. After an interruption the same command goes on.",
   examples: [{ line: "coffer vaults rotate Team", does: "asks first: every file is sent again" }],
   args: [VAULT] as const,
-  run: async (context, _flags, [given]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, _flags, [nameOrId]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     await context.confirm(`Encrypt everything in ${vaultId} again? Each file is read and sent once more.`);
     const rotation = await rotateVault(context, vaultId);
     return done({ vaultId, ...rotation }, rotationLines(rotation), {

@@ -1,9 +1,9 @@
 /** Encrypting a shared vault again, with progress. */
 import { inCommandWords } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
-import { noteWarnings } from "../cell-text.ts";
+import { printWarnings } from "../cell-text.ts";
 
-export interface Rotated {
+export interface Rotation {
   readonly files: number;
   readonly folders: number;
   readonly generation: number;
@@ -12,7 +12,7 @@ export interface Rotated {
   readonly effect: string;
 }
 
-export async function rotateVault(context: Context, vaultId: string): Promise<Rotated> {
+export async function rotateVault(context: Context, vaultId: string): Promise<Rotation> {
   const client = await context.client();
   const bar = context.progress("Encrypting again", "items");
   try {
@@ -20,14 +20,14 @@ export async function rotateVault(context: Context, vaultId: string): Promise<Ro
       signal: context.signal,
       onProgress: ({ done, total, files }) => bar.update(done, total, `${String(files)} contents`),
     });
-    noteWarnings(context, warnings);
+    printWarnings(context, warnings);
     return { ...rotated, generation: Number(generation), floor: Number(floor) };
   } finally {
     bar.end();
   }
 }
 
-export const rotationLines = ({ files, folders, failed, effect }: Rotated): string[] => [
+export const rotationLines = ({ files, folders, failed, effect }: Rotation): string[] => [
   `Encrypted again: ${String(files)} contents, names in ${String(folders)} folders`,
   ...failed.map(({ kind, id, code }) => `not encrypted again: ${kind} ${id ?? "(top)"}: ${code}`),
   inCommandWords(effect),

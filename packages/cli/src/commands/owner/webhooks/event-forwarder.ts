@@ -7,7 +7,7 @@ import { usage } from "../../../failure.ts";
 
 const LIMIT_MS = 15_000;
 
-export interface Forwarded {
+export interface ForwardOutcome {
   readonly event: string;
   readonly messageId: string;
   /** 0: no answer came. */
@@ -32,7 +32,7 @@ export async function forward(
   receiver: URL,
   secret: string,
   message: { readonly id: string; readonly event: { readonly type: string } },
-): Promise<Forwarded> {
+): Promise<ForwardOutcome> {
   const body = JSON.stringify(message.event);
   const sentAt = String(Math.floor(world.now() / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
@@ -56,5 +56,5 @@ export async function forward(
   }
 }
 
-export const forwardedLine = ({ event, httpStatus, error }: Forwarded): string =>
+export const forwardedLine = ({ event, httpStatus, error }: ForwardOutcome): string =>
   `${event.padEnd(22)} ${error === "" ? `HTTP ${String(httpStatus)}` : error}`;

@@ -24,10 +24,10 @@ export default command({
   run: async (context, { forwardTo, secretFile }, [kind]) => {
     const receiver = parseReceiver(forwardTo);
     const secret = await signingSecret(context, secretFile);
-    const known = await (await context.client()).webhooks.eventKinds({ signal: context.signal });
-    const example = known.find((each) => each.kind === kind)?.example;
+    const kinds = await (await context.client()).webhooks.eventKinds({ signal: context.signal });
+    const example = kinds.find((each) => each.kind === kind)?.example;
     if (example === undefined)
-      throw usage(`There is no such event: ${kind}`, `name one of ${known.map((each) => each.kind).join(", ")}`);
+      throw usage(`There is no such event: ${kind}`, `name one of ${kinds.map((each) => each.kind).join(", ")}`);
     if (secretFile === undefined) await context.world.stderr.write(`Secret of this run: ${secret}\n`);
     const event = { ...example, type: kind, timestamp: new Date(context.world.now()).toISOString() };
     const message = { id: `msg_${randomUUID().replaceAll("-", "")}`, event };

@@ -41,14 +41,14 @@ export default command({
       const event = await verifyWebhook(delivered);
       return done({ valid: true, event }, [`The signature holds. It is ${event.type} of ${event.timestamp}`]);
     } catch (thrown) {
-      if (thrown instanceof WebhookVerificationError) return refused(thrown);
+      if (thrown instanceof WebhookVerificationError) return refusalReport(thrown);
       if (thrown instanceof TypeError) throw usage("The file holds no secret of a webhook", `look into ${secretFile}`);
       throw thrown;
     }
   },
 });
 
-const refused = ({ reason, message }: { readonly reason: string; readonly message: string }): Document =>
+const refusalReport = ({ reason, message }: { readonly reason: string; readonly message: string }): Document =>
   done({ valid: false, reason, message }, [`The signature does not hold: ${message} (${reason})`], {
     exit: exitOfVerdict(false),
   });
@@ -56,8 +56,8 @@ const refused = ({ reason, message }: { readonly reason: string; readonly messag
 const read = async ({ signal, world }: Context, file: string): Promise<Buffer> =>
   file === "-" ? Buffer.from(await world.stdin.readAll(signal)) : await readFile(resolve(world.workingDirectory, file));
 
-async function headerLines(context: Context, given: readonly string[]): Promise<string[]> {
-  const parts = given.map(async (each) =>
+async function headerLines(context: Context, flagTexts: readonly string[]): Promise<string[]> {
+  const parts = flagTexts.map(async (each) =>
     each.startsWith("@") ? (await read(context, each.slice(1))).toString("utf8").split(/\r?\n/) : [each],
   );
   return (await Promise.all(parts)).flat();

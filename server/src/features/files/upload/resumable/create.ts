@@ -1,26 +1,26 @@
-/** Beginning a resumable upload, perhaps with its first bytes. */
+/** The creation of a resumable upload, perhaps with its first bytes. */
 import type { api, HandlerInput } from "@coffer/contract";
-import { ServiceError } from "../../../../service-error.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../../../handler.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
+import { ServiceError } from "../../../../service-error.ts";
 import { type AccountAct, actAs } from "../../../account/act.ts";
 import { holdBudgets } from "../../../budgets/spending.ts";
-import { requireRoom } from "../receive.ts";
-import { DEFAULT_CONTENT_TYPE } from "../../rules.ts";
-import { parseSignedUpload, refuseSigned } from "../signed-upload.ts";
-import { findItem } from "../../../reach/store.ts";
-import { readReplaceable, readRoom, requireMayKeepNothing, type StoringDeps } from "../commit.ts";
 import { readFreeStorage } from "../../../holds/free-storage.ts";
-import { refuseTakenName } from "../../../items/names.ts";
+import { KEPT_AFTER_EXPIRY_MS } from "../../../holds/rules.ts";
 import { findPlace } from "../../../items/placing.ts";
+import { readVaultFor } from "../../../reach/access.ts";
 import { readFileFor } from "../../../reach/items.ts";
-import { advance } from "./append.ts";
+import { findItem } from "../../../reach/store.ts";
+import { DEFAULT_CONTENT_TYPE } from "../../rules.ts";
+import { readRoom, requireRoom } from "../receive.ts";
+import { parseSignedUpload, type SentUpload } from "../signed-upload.ts";
+import type { ContentChange, UploadDeps } from "../verifier.ts";
+import { verify } from "../verify.ts";
+import { appendPart } from "./append.ts";
 import { parseChecksum } from "./checksum.ts";
 import { withUpload, type WritingDeps } from "./lease.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
-import { planSharedFile, planSharedVersion, requireStanding } from "./shared.ts";
-import { creationHeaders, locationOf, uploadHeaders } from "./rules.ts";
-import { KEPT_AFTER_EXPIRY_MS } from "../../../holds/rules.ts";
+import { creationHeaders, locationOf, readSigned, uploadHeaders } from "./rules.ts";
 import { insertUpload } from "./store.ts";
 
 type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
@@ -43,7 +43,7 @@ export async function createUpload(
   const begun = { id: upload.id, find: () => Promise.resolve(upload) };
   try {
     const progress = await withUpload(deps, begun, (found, lease) =>
-      advance(deps, context, { upload: found, lease }, part),
+      appendPart(deps, context, { upload: found, lease }, part),
     );
     return recorded.withHeaders(uploadHeaders(upload, progress));
   } catch (error) {
@@ -58,25 +58,39 @@ export async function createUpload(
 
 /** Refusals that need no transaction come here, before any byte; the finish decides again. */
 async function planUpload(
-  deps: StoringDeps,
+  deps: UploadDeps,
   principal: Principal,
   headers: Creation["headers"],
   metadata: UploadMetadata,
 ): Promise<UploadRow> {
-  const target =
-    metadata.fileId === undefined
-      ? await planFile(deps, principal, headers, metadata)
-      : await planVersion(deps, principal, headers, { ...metadata, fileId: metadata.fileId });
-  const { freed, account_id, ...columns } = target;
   const length = headers["upload-length"];
-  const room = await readRoom(deps.database, deps, account_id, freed);
+  const change = parseChange(headers, metadata);
+  const { verifier, vault, accountId, vaultId, folderId, old, made, freed } = await verify(deps, principal, change);
+  if (old !== null && headers["if-none-match"] !== undefined)
+    throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
+  if (made !== null) throw new ServiceError("statement_invalid", "version: the file of this statement is there");
+  const { filetype, filename } = metadata;
+  if (vault !== null && vault.plain_names !== 1 && filetype !== undefined)
+    throw new ServiceError("validation_failed", "headers.upload-metadata: filetype: this vault's names are encrypted");
+  verifier.requireLength(length);
+  const name = old?.name ?? verifier.nameColumn(filename);
+  if (name === null) throw new ServiceError("validation_failed", "headers.upload-metadata: filename is required");
+  const room = await readRoom(deps.database, deps, { accountId, freed });
   requireRoom(length, { ...room, fileBytes: room.resumableBytes });
   const now = deps.clock.now();
   return {
     id: deps.random.uuid(),
-    account_id,
+    account_id: accountId,
     key_id: principal.keyId,
-    ...columns,
+    vault_id: vaultId,
+    folder_id: folderId,
+    file_id: old?.id ?? null,
+    name,
+    content_type: verifier.contentType(filetype ?? old?.content_type ?? DEFAULT_CONTENT_TYPE),
+    shared_json: vault === null ? null : JSON.stringify(sentOf(metadata)),
+    if_none_match: change.kind === "file" && change.ifNoneMatch ? 1 : 0,
+    if_match: change.kind === "version" ? (change.ifMatch ?? null) : null,
+    keep: change.kind === "version" && !change.keep ? 0 : 1,
     length,
     blob_key: deps.random.uuid(),
     created_at: now,
@@ -85,107 +99,23 @@ async function planUpload(
   };
 }
 
-type Target = Pick<
-  UploadRow,
-  | "account_id"
-  | "vault_id"
-  | "folder_id"
-  | "file_id"
-  | "name"
-  | "content_type"
-  | "if_none_match"
-  | "if_match"
-  | "shared_json"
-  | "keep"
-> & {
-  /** Bytes that the finished upload gives back. */
-  readonly freed: number;
-};
-
-async function planFile(
-  deps: StoringDeps,
-  principal: Principal,
-  headers: Creation["headers"],
-  metadata: UploadMetadata,
-): Promise<Target> {
-  // RFC 9110 §13.1.1: If-Match is false when there is nothing yet that could match.
-  if (headers["if-match"] !== undefined)
-    throw new ServiceError("precondition_failed", "If-Match needs a file: name it in fileId");
-  const place = await findPlace(deps.database, principal, { vaultId: metadata.vaultId, folderId: metadata.folderId });
-  const { accountId, vaultId, folderId, vault } = place;
-  const ifNoneMatch = headers["if-none-match"] !== undefined;
-  const named =
-    vault === null
-      ? planPublic(metadata)
-      : await planSharedFile(deps, principal, {
-          place: { ...place, vault },
-          length: headers["upload-length"],
-          metadata,
-        });
-  await refuseTakenName(deps.database, "file", { vaultId, folderId }, { name: named.name, ifNoneMatch });
-  return {
-    account_id: accountId,
-    vault_id: vaultId,
-    folder_id: folderId,
-    file_id: null,
-    ...named,
-    if_none_match: ifNoneMatch ? 1 : 0,
-    if_match: null,
-    keep: 1,
-    freed: 0,
-  };
-}
-
-type Named = Pick<UploadRow, "name" | "content_type" | "shared_json">;
-
-function planPublic(metadata: UploadMetadata): Named {
-  refuseSigned(parseSignedUpload(metadata));
-  if (metadata.filename === undefined)
-    throw new ServiceError("validation_failed", "headers.upload-metadata: filename is required");
-  return { name: metadata.filename, content_type: metadata.filetype ?? DEFAULT_CONTENT_TYPE, shared_json: null };
-}
-
-async function planVersion(
-  deps: StoringDeps,
-  principal: Principal,
-  headers: Creation["headers"],
-  metadata: UploadMetadata & { readonly fileId: string },
-): Promise<Target> {
-  const { fileId, filetype } = metadata;
+function parseChange(headers: Creation["headers"], metadata: UploadMetadata): ContentChange {
+  const { vaultId, folderId, fileId, filename: name, filetype } = metadata;
   const ifMatch = headers["if-match"];
-  const keep = metadata.keep !== "false";
-  requireMayKeepNothing(principal, { keep });
-  const seen = await readReplaceable(deps.database, principal, { fileId, ifMatch });
-  const { row: file, vault } = seen;
-  if (headers["if-none-match"] !== undefined)
-    throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
-  if (!keep && vault !== null)
-    throw new ServiceError(
-      "validation_failed",
-      "headers.upload-metadata: a shared vault always keeps what is replaced",
-    );
-  const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
-  const conditions = {
-    if_none_match: 0,
-    if_match: ifMatch ?? null,
-    keep: keep ? 1 : 0,
-    freed: keep ? 0 : file.size,
-  };
-  if (vault === null) refuseSigned(parseSignedUpload(metadata));
-  const named =
-    vault === null
-      ? { name: file.name, content_type: filetype ?? file.content_type, shared_json: null }
-      : await planSharedVersion(deps, principal, {
-          seen: { ...seen, vault },
-          length: headers["upload-length"],
-          metadata,
-        });
-  return { ...place, ...named, ...conditions };
+  const sent = { contentType: filetype ?? null, signed: parseSignedUpload(metadata) };
+  if (fileId !== undefined) return { kind: "version", fileId, ifMatch, keep: metadata.keep !== "false", ...sent };
+  // RFC 9110 §13.1.1: If-Match is false when there is nothing yet that could match.
+  if (ifMatch !== undefined) throw new ServiceError("precondition_failed", "If-Match needs a file: name it in fileId");
+  return { kind: "file", vaultId, folderId, name, ifNoneMatch: headers["if-none-match"] !== undefined, ...sent };
+}
+
+function sentOf({ version, entry, metadata, nameIndex, restores }: UploadMetadata): SentUpload {
+  return { version, entry, metadata, nameIndex, restores };
 }
 
 /** The empty partial first: a row promises that its bytes have a place. */
 async function beginUpload(
-  deps: StoringDeps,
+  deps: UploadDeps,
   context: CreationContext<Principal>,
   upload: UploadRow,
 ): Promise<Recorded<void>> {
@@ -213,7 +143,19 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
   const { vault_id: vaultId, folder_id: folderId, file_id: fileId } = upload;
   if (fileId === null) await findPlace(act, principal, { vaultId, folderId });
   else await readFileFor(act, principal, fileId);
-  if (upload.shared_json !== null) await requireStanding(act, principal, upload);
+  await requireGeneration(act, principal, upload);
+}
+
+/**
+ * An act that ended a vault's uploads after this one was verified would not end it. So this throws `not_found` when the caller's record
+ * has ended. It throws `generation_moved` when the generation has, as with a vault that went to another account.
+ */
+async function requireGeneration(act: AccountAct, principal: Principal, upload: UploadRow): Promise<void> {
+  const signed = readSigned(upload);
+  if (signed === null) return;
+  const vault = await readVaultFor(act, principal, upload.vault_id);
+  if (vault.account_id !== upload.account_id || (vault.chain_generation ?? 0) > signed.version.generation)
+    throw new ServiceError("generation_moved");
 }
 
 /**
@@ -221,7 +163,7 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
  * as usage, so many uploads begun together could keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  * Resolves with the bytes that the finished upload gives back.
  */
-async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<number> {
+async function requireUnheldRoom(act: AccountAct, deps: UploadDeps, upload: UploadRow): Promise<number> {
   const { account_id: accountId, file_id: fileId, length, keep } = upload;
   act.requireAccount(accountId);
   const freed =

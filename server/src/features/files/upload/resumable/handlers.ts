@@ -1,26 +1,26 @@
 /** Resumable uploads over HTTP: tus 1.0.0 (decisions §5). */
 import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/contract";
 import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../../../handler.ts";
-import type { UploadRow } from "../../../../ports/tables.ts";
-import { ServiceError } from "../../../../service-error.ts";
 import { openLeases } from "../../../../ports/leases.ts";
-import type { StoringDeps } from "../commit.ts";
-import { advance, finish, readOffset } from "./append.ts";
+import type { UploadRow } from "../../../../ports/tables.ts";
+import type { UploadDeps } from "../verifier.ts";
+import { readLiveUpload } from "./access.ts";
+import { appendPart, readOffset } from "./append.ts";
 import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./create.ts";
-import { giveUp } from "./terminate.ts";
+import { finish } from "./finish.ts";
 import { withUpload, type WritingDeps } from "./lease.ts";
-import { readUploadFor } from "./access.ts";
-import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
+import { type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
+import { giveUp } from "./terminate.ts";
 
-export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.uploads> => {
-  const deps: WritingDeps = { ...storing, leases: openLeases(storing) };
+export const uploadsHandlers = (uploading: UploadDeps): GroupHandlers<typeof api.uploads> => {
+  const deps: WritingDeps = { ...uploading, leases: openLeases(uploading) };
   return {
     options: () => Promise.resolve(new Reply(undefined, { headers: describeServer(deps) })),
     create: (input, context) => speakTus(input.headers["tus-resumable"], () => createUpload(deps, input, context)),
     head: ({ params, headers }, context) =>
       speakTus(headers["tus-resumable"], async () => {
-        const upload = await readLive(deps, context.principal, params.uploadId);
+        const upload = await readLiveUpload(deps, context.principal, params.uploadId);
         const progress = await readProgress(deps, context, upload);
         return new Reply(undefined, { headers: statusHeaders(upload, progress) });
       }),
@@ -28,19 +28,19 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
       speakTus(headers["tus-resumable"], async () => {
         const checksum = parseChecksum(headers["upload-checksum"]);
         const id = params.uploadId;
-        const find = () => readLive(deps, context.principal, id);
+        const find = () => readLiveUpload(deps, context.principal, id);
         // Refuses strangers before a row of leases is written for them.
         await find();
         const part = { offset: headers["upload-offset"], body, checksum };
         return withUpload(deps, { id, find }, async (upload, lease) => {
-          const progress = await advance(deps, context, { upload, lease }, part);
+          const progress = await appendPart(deps, context, { upload, lease }, part);
           return new Reply(undefined, { headers: uploadHeaders(upload, progress) });
         });
       }),
     terminate: ({ params, headers }, { principal }) =>
       speakTus(headers["tus-resumable"], async () => {
         const id = params.uploadId;
-        const find = () => readLive(deps, principal, id);
+        const find = () => readLiveUpload(deps, principal, id);
         await find();
         await withUpload(deps, { id, find }, (upload, lease) => giveUp(deps, upload, lease));
         return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
@@ -48,7 +48,7 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
   };
 };
 
-function describeServer({ settings }: StoringDeps): Record<string, string> {
+function describeServer({ settings }: UploadDeps): Record<string, string> {
   return {
     "Tus-Resumable": TUS_VERSION,
     "Tus-Version": TUS_VERSION,
@@ -56,14 +56,6 @@ function describeServer({ settings }: StoringDeps): Record<string, string> {
     "Tus-Checksum-Algorithm": TUS_CHECKSUMS.join(","),
     "Tus-Max-Size": String(settings.limits.resumableUploadBytes),
   };
-}
-
-/** A finished upload goes on answering until its row goes. Throws `not_found` and `upload_expired`. */
-async function readLive(deps: StoringDeps, principal: Principal, id: string): Promise<UploadRow> {
-  const upload = await readUploadFor(deps.database, principal, id);
-  if (upload.finished_file_id === null && expiryOf(upload) <= deps.clock.now())
-    throw new ServiceError("upload_expired");
-  return upload;
 }
 
 /**
@@ -79,7 +71,7 @@ async function readProgress(
   if (upload.finished_file_id !== null) return { offset: upload.length, fileId: upload.finished_file_id };
   const offset = await readOffset(deps.blobs, upload);
   if (offset < upload.length) return { offset, fileId: null };
-  const find = () => readLive(deps, context.principal, upload.id);
+  const find = () => readLiveUpload(deps, context.principal, upload.id);
   const fileId = await withUpload(deps, { id: upload.id, find }, (found, lease) =>
     finish(deps, context, { upload: found, lease }),
   );

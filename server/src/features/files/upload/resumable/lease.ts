@@ -4,13 +4,19 @@ import type { Lease, Leases } from "../../../../ports/leases.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { ServiceError } from "../../../../service-error.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../../store.ts";
-import type { StoringDeps } from "../commit.ts";
+import type { UploadDeps } from "../verifier.ts";
 import { changeUnfinished } from "./store.ts";
 
-export type WritingDeps = StoringDeps & { readonly leases: Leases };
+export type WritingDeps = UploadDeps & { readonly leases: Leases };
+
+/** An upload, and what makes its caller the one who writes to it. */
+export interface HeldUpload {
+  readonly upload: UploadRow;
+  readonly lease: Lease;
+}
 
 /** The fence of what is committed under an upload's lease: a writer that was replaced commits nothing. Throws `upload_locked`. */
-export async function requireWriter(transaction: Queries, lease: Lease): Promise<void> {
+export async function requireLease(transaction: Queries, lease: Lease): Promise<void> {
   if (!(await lease.isHeldIn(transaction))) throw new ServiceError("upload_locked");
 }
 

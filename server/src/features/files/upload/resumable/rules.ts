@@ -2,7 +2,7 @@
 import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { ServiceError } from "../../../../service-error.ts";
-import type { SentUpload } from "../signed-upload.ts";
+import { parseSignedUpload, type SentUpload, type SignedUpload } from "../signed-upload.ts";
 import { KEPT_AFTER_EXPIRY_MS } from "../../../holds/rules.ts";
 import { renderMetadata } from "./metadata.ts";
 
@@ -65,12 +65,18 @@ export function locationOf(upload: Pick<UploadRow, "id">): string {
 }
 
 /** What was sent with an upload to a shared vault; null for a public one. */
-export function sentWith(upload: Pick<UploadRow, "shared_json">): SentUpload | null {
+function sentWith(upload: Pick<UploadRow, "shared_json">): SentUpload | null {
   return upload.shared_json === null ? null : (JSON.parse(upload.shared_json) as SentUpload);
 }
 
+/** The statements that came with the upload; null in a public vault. */
+export function readSigned(upload: Pick<UploadRow, "shared_json">): SignedUpload | null {
+  const sent = sentWith(upload);
+  return sent === null ? null : parseSignedUpload(sent);
+}
+
 /** Where names are encrypted, an upload's is an index. */
-function isNameHidden(upload: UploadRow): boolean {
+export function isNameHidden(upload: UploadRow): boolean {
   return sentWith(upload)?.nameIndex === upload.name;
 }
 

@@ -4,8 +4,8 @@ import type { Queries } from "../../../../ports/database.ts";
 import type { Lease } from "../../../../ports/leases.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../../store.ts";
-import { requireWriter } from "./lease.ts";
-import { readSigned } from "./shared.ts";
+import { requireLease } from "./lease.ts";
+import { readSigned } from "./rules.ts";
 import { listUnfinished, takeUploadRow } from "./store.ts";
 
 /** The bytes of a finished upload are its file's and stay. `size`: what of it lies on the disk until the queue deletes it, at most. */
@@ -35,7 +35,7 @@ export async function giveUp(
   lease: Lease,
 ): Promise<void> {
   const end = async (transaction: Queries): Promise<void> => {
-    await requireWriter(transaction, lease);
+    await requireLease(transaction, lease);
     await endUpload(transaction, { clock }, upload, 0);
   };
   await database.transaction(end, { freesSpace: true });
