@@ -41,7 +41,7 @@ describe("every command [issue 19]", () => {
         const [program, ...words] = wordsOf(line.replace(/ (<|\||>>?|&&) .*$/, ""));
         expect(program).toBe("coffer");
         const reading = await parseLine(ROUTES, words);
-        expect(reading, line).toMatchObject({ kind: "command", parsed: { command } });
+        expect(reading, line).toMatchObject({ kind: "command", call: { command } });
       }
 
       for (const words of [

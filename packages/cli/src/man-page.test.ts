@@ -33,7 +33,7 @@ it("understands the line that deploy/coffer-sync.service runs", async () => {
   const words = /^ExecStart=\/usr\/local\/bin\/coffer (.+)$/m.exec(unit)?.[1]?.split(" ") ?? [];
   expect(await parseLine(ROUTES, words)).toMatchObject({
     kind: "command",
-    parsed: { args: ["%h/Documents", "Backups:Documents"] },
+    call: { args: ["%h/Documents", "Backups:Documents"] },
   });
   expect(unit).toContain(`SuccessExitStatus=${String(EXIT.temporary)}\n`);
 });
