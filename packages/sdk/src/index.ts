@@ -107,7 +107,7 @@ export {
   type Credentials,
   type DevelopmentCredentials,
 } from "./connection/open-connection.ts";
-export { PagePromise, type Page } from "./http/pages.ts";
+export { PagePromise, type Page, type PageLists } from "./http/pages.ts";
 export { redactText } from "./http/redaction.ts";
 export type { Author, File, FileEntry, FileVersion, Folder, FolderEntry } from "./storage/item-types.ts";
 export type { NewInvite, RedeemedAgent, RedeemOptions } from "./shared-vaults/members/vault-invites.ts";
