@@ -25,6 +25,8 @@ interface Stage {
 }
 
 interface Outcome {
+  /** Of tests, a line each: named once more at the end of the run. */
+  readonly failures?: readonly string[];
   readonly passed: number;
   readonly failed: number;
   readonly skipped: VitestResults["skipped"];
@@ -38,7 +40,7 @@ interface Outcome {
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
 const PROJECTS = { tests: "tests*", deep: "deep*" };
 /** By suite, how many files at a time on two processors. Many of the deep tests wait for programs that they killed or started. */
-const WORKERS = { tests: 3, deep: 5 };
+const WORKERS = { tests: 3, deep: 4 };
 
 /** Test files that are run and scanned together. */
 interface Suite {
@@ -75,6 +77,7 @@ const stageTimes: FileTime[] = [];
 /** As of the child that ended last. */
 let childSeconds = 0;
 
+const failedLines: string[] = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 const { values, positionals } = parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
@@ -89,6 +92,7 @@ console.log(durationSentence());
 for (const part of parts) await part();
 await beside;
 printTimes();
+for (const line of failedLines) console.log(`failed: ${line}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
@@ -135,7 +139,8 @@ async function inLanes(...lanes: readonly (readonly Stage[])[]): Promise<void> {
 
 async function runStage({ name, run }: Stage): Promise<void> {
   const started = performance.now();
-  const { passed, failed, skipped, output, notes = [], processorSeconds = 0 } = await run().catch(failure);
+  const { passed, failed, skipped, output, notes = [], processorSeconds = 0, failures } = await run().catch(failure);
+  if (failed > 0) failedLines.push(...(failures ?? [name]));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   stageTimes.push({ file: name, seconds: Number(seconds), processorSeconds });
   const counts = passed + failed > 1 ? `  ${passed} passed, ${failed} failed, ${skipped.length} skipped` : "";

@@ -7,6 +7,8 @@ export interface VitestResults {
   readonly passed: number;
   /** Failed tests, files and suites that could not be set up, and errors outside of any test. */
   readonly failed: number;
+  /** The same, for the end of the run: where, and the first line of why. */
+  readonly failures: readonly string[];
   readonly skipped: readonly { readonly title: string; readonly reason: string }[];
   /** Files of which a test ran. */
   readonly files: number;
@@ -27,11 +29,11 @@ export default class ResultsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const file = process.env["COFFER_TEST_RESULTS"];
     if (file === undefined) throw new Error("COFFER_TEST_RESULTS names no file to write the results to");
-    writeFileSync(file, JSON.stringify(resultsOf(modules, unhandled.length)));
+    writeFileSync(file, JSON.stringify(resultsOf(modules, unhandled)));
   }
 }
 
-function resultsOf(modules: readonly TestModule[], unhandled: number): VitestResults {
+function resultsOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): VitestResults {
   const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => ({ module, test })));
   const states = tests.map(({ test }) => test.result().state);
   const broken = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()]);
@@ -45,11 +47,24 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
     files: new Set(
       tests.filter(({ test }) => /^(passed|failed)$/.test(test.result().state)).map(({ module }) => module),
     ).size,
+    failures: [
+      ...tests.flatMap(({ module, test }) =>
+        test.result().state === "failed" ? [failureLine(module, test.fullName, test.result().errors)] : [],
+      ),
+      ...broken.flatMap((part) =>
+        part
+          .errors()
+          .map((error) =>
+            part.type === "module" ? failureLine(part, "", [error]) : failureLine(part.module, part.fullName, [error]),
+          ),
+      ),
+      ...unhandled.map(({ message }) => `outside of any test: ${firstLine(message)}`),
+    ],
     passed: states.filter((state) => state === "passed").length,
     failed:
       states.filter((state) => state === "failed").length +
       broken.filter((part) => part.errors().length > 0).length +
-      unhandled,
+      unhandled.length,
     // A test that never got its turn ("pending") did not run either.
     skipped: tests.flatMap(({ module, test }) => {
       const result = test.result();
@@ -59,6 +74,16 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
     }),
   };
 }
+
+function failureLine(
+  { relativeModuleId }: TestModule,
+  name: string,
+  errors: readonly { readonly message: string }[] | undefined,
+): string {
+  return `${relativeModuleId}${name === "" ? "" : ` > ${name}`}: ${firstLine(errors?.[0]?.message ?? "")}`;
+}
+
+const firstLine = (message: string): string => (message.split("\n")[0] ?? "").slice(0, 200);
 
 /** From the start of its process to the end of its last test and of its scan. */
 function secondsOf(module: TestModule): number {

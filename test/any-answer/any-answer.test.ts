@@ -17,7 +17,7 @@ import { openWorld } from "./world.ts";
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** Each is a world of its own: 10,000 lies with full counts. */
 const SEEDS = FULL ? Array.from({ length: 10 }, (_, at) => at + 1) : [11];
-const LIES = FULL ? 1000 : 400;
+const LIES = FULL ? 1000 : 200;
 
 describe("what is lied to", () => {
   test("is every method of a client, and every function of the SDK that asks the service", () => {

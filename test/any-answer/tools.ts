@@ -1,7 +1,7 @@
 /** Every tool for models, in a process of its own, as an agent's host calls it. A tool that is missing here turns the test red. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher } from "@coffer/devstack";
+import { openToolClient, launcherCommand } from "@coffer/devstack";
 import { CredentialState, createServer, NO_CALL_RECORD, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
 import { resolveFolders, serviceLinkOver } from "@coffer/tasks";
@@ -59,7 +59,7 @@ export function openToolProcess({ owner, liar, machine }: World): Promise<Tools>
   return openToolClient({
     credentialsFile: join(machine.directory, "none.json"),
     folders: [machine.directory],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     flags: ["--profile", "owner", "--downloads", machine.directory],
     environment: {
       SERVICE_BASE_URL: liar.baseUrl,
@@ -77,7 +77,7 @@ export async function toolNames(): Promise<string[]> {
     credentialsFile: "none.json",
     folders: [],
     flags: ["--profile", "owner"],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
   });
   return await tools.toolNames();
 }

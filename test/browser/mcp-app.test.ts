@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { launcherCommand, openToolClient, sourceLauncher, startStack, type ToolAnswer } from "@coffer/devstack";
+import { launcherCommand, openToolClient, startStack, type ToolAnswer } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     await openToolClient({
       credentialsFile: stack.credentialsFile,
       folders: [],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "app") },
     }),

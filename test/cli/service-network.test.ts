@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { sourceLauncher } from "@coffer/devstack";
+import { launcherCommand } from "@coffer/devstack";
 import { openLocalnet } from "@coffer/localnet";
 import { createClient } from "@coffer/sdk";
 import { openSharedVaults, readServedNetwork, resolveSettings, saveServedNetwork } from "@coffer/sdk/node";
@@ -154,7 +154,7 @@ describe("a service that gives the true chain with key servers of somebody else"
   it("is refused by coffer-mcp join, which asks nobody [S37]", async () => {
     const owner = await ownerAt(services.lying);
     const agent = person(services.lying);
-    const { command, args } = sourceLauncher();
+    const { command, args } = launcherCommand();
     const environment = { ...process.env, ...agent.env };
     const joinBy = (invite: string, ...words: string[]) =>
       promisify(execFile)(command, [...args, "join", invite, ...words], { env: environment });

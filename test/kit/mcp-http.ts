@@ -1,6 +1,6 @@
 /** A spawned tool server that listens on this machine, and clients of it. */
 import { spawn } from "node:child_process";
-import { sourceLauncher } from "@coffer/devstack";
+import { launcherCommand } from "@coffer/devstack";
 import { Client } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
@@ -17,7 +17,7 @@ export async function spawnShell(
   environment: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
 ): Promise<SpawnedShell> {
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const child = spawn(command, [...args, "--http", "0", ...flags], {
     env: { PATH: process.env["PATH"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],

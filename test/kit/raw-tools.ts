@@ -1,7 +1,7 @@
 /** The tool server as a process, with every byte that it writes: what a client library would not show. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import { sourceLauncher } from "@coffer/devstack";
+import { launcherCommand } from "@coffer/devstack";
 
 export interface RawTools extends AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
@@ -40,7 +40,7 @@ const INITIALIZE = {
 /** A client that can call. */
 export async function openRawTools(options: RawToolsOptions): Promise<RawTools> {
   const { environment, flags = [], command, era = "2025" } = options;
-  const { command: program, args } = command ?? sourceLauncher();
+  const { command: program, args } = command ?? launcherCommand();
   const child = spawn(program, [...args, ...flags], { env: { PATH: process.env["PATH"], ...environment } });
   const written = { out: "", err: "" };
   const waiting = new Map<number, (message: { result?: unknown; error?: unknown }) => void>();

@@ -1,7 +1,7 @@
 /** What the tools that act do alike in a public vault and in a shared one. */
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -25,7 +25,7 @@ function openScene(kind: "public" | "shared"): () => ActScene {
     const tools = await openToolClient({
       credentialsFile: stack.credentialsFile,
       folders: [folder],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       flags: ["--downloads", folder],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
     });

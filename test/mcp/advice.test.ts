@@ -3,7 +3,7 @@ import { printedCommands } from "@coffer/cli/printed-commands";
 import { ERRORS } from "@coffer/contract";
 import { LOCAL_FAILURES, METHOD_COMMANDS, stepFor, TaskFailure, type FailureCode } from "@coffer/tasks";
 import { execFileSync } from "node:child_process";
-import { sourceLauncher } from "@coffer/devstack";
+import { launcherCommand } from "@coffer/devstack";
 import { TOOLS } from "@coffer/mcp";
 import { expect, it } from "vitest";
 
@@ -18,7 +18,7 @@ const FACTS = new Set([
   ...TOOLS.flatMap((tool) => Object.keys(tool.outputSchema["properties"] as object)),
   ...["requestId", "nextStep", "isError"],
 ]);
-const { command, args } = sourceLauncher();
+const { command, args } = launcherCommand();
 const HELP = execFileSync(command, [...args, "--help"], { encoding: "utf8" });
 
 it("each next step of a failure names tools, arguments, flags and commands that exist [issue 48]", async () => {

@@ -1,6 +1,6 @@
 /** A host that can ask its user asks, in both protocol eras, through real processes. confirm-matrix.test.ts has every answer. */
 import { join } from "node:path";
-import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { createClient, type Client as Owner } from "@coffer/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -46,7 +46,7 @@ async function openHost(
       asked.push(params.message);
       return await answer();
     });
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const env = {
     PATH: process.env["PATH"] ?? "",
     SERVICE_CONFIG_FILE: stack.credentialsFile,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 async function connect(mode: "legacy" | { pin: string }): Promise<Client> {
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const client = new Client(
     { name: "test", version: "1" },
     { capabilities: { roots: {} }, versionNegotiation: { mode } },

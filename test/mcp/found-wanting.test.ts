@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { renderKey } from "@coffer/contract";
-import { startStack, openToolClient, sourceLauncher, type Stack } from "@coffer/devstack";
+import { startStack, openToolClient, launcherCommand, type Stack } from "@coffer/devstack";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { serviceOfFile } from "../kit/service-here.ts";
@@ -94,7 +94,7 @@ describe("over a real service", () => {
     await using tools = await openToolClient({
       credentialsFile,
       folders: [],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       environment: { SERVICE_CONFIG_DIR: configuration },
     });
     expect((await tools.call("vault_list")).code).toBe("signed_out");

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:http";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -156,7 +156,7 @@ it("an agent that obeys every text sends nothing out, loses nothing and escapes 
     await using tools = await openToolClient({
       credentialsFile: stack.credentialsFile,
       folders: [folder],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "injection") },
     });

@@ -1,6 +1,6 @@
 /** Clients of both libraries and both eras over HTTP, and every legacy revision over both transports. */
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -83,7 +83,7 @@ describe("every revision before 2026", () => {
   });
 
   it.each(LEGACY)("%s is spoken over stdio", async (revision) => {
-    const { command, args } = sourceLauncher();
+    const { command, args } = launcherCommand();
     const transport = new StdioClientTransport({ command, args: [...args], stderr: "pipe" });
     const answered = new Promise<unknown>((resolve) => (transport.onmessage = resolve));
     await transport.start();
@@ -108,7 +108,7 @@ it("tools answer the same over stdio and HTTP, but for their marks", async () =>
   await using tools = await openToolClient({
     credentialsFile: stack.credentialsFile,
     folders: [],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment,
   });
   const client = await legacyOverHttp();

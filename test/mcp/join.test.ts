@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openToolClient, sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const { command, args: launcher } = sourceLauncher();
+  const { command, args: launcher } = launcherCommand();
   const environment = { PATH: process.env["PATH"], HOME: folder, SERVICE_CONFIG_DIR: join(folder, "coffer"), ...env };
   try {
     const done = await promisify(execFile)(command, [...launcher, ...args], { env: environment });
@@ -60,7 +60,7 @@ it("an invite becomes keys in a 0600 file, the owner adds the address, and the a
   await using tools = await openToolClient({
     credentialsFile: config,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment: { SERVICE_CONFIG_DIR: join(folder, "coffer") },
   });
   const written = await tools.call("file_write", { name: "first.txt", text: "encrypted here", vaultId });

@@ -1,6 +1,6 @@
 /** The tools that look: what a model reads of places, searches, versions and texts, and how it may name them. */
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -40,7 +40,7 @@ function open(flags: readonly string[] = []): Promise<ToolClient> {
   return openToolClient({
     credentialsFile: stack.credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     flags,
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });

@@ -1,6 +1,6 @@
 /** All tools by the ways in which hosts and models send the same arguments: none of them makes a difference. */
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { TOOLS } from "@coffer/mcp";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   tools = await openToolClient({
     credentialsFile: stack.credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
     flags: ["--profile", "owner", "--confirm", "token"],
   });

@@ -1,7 +1,7 @@
 /** Resources, prompts and the skill: what users attach and start with, over stdio and HTTP, in both protocol eras. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { createClient, type Client as Owner } from "@coffer/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 async function openStdio(mode: Era, flags: readonly string[] = []): Promise<Client> {
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   const env = {
     PATH: process.env["PATH"] ?? "",

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import {
   openToolClient,
-  sourceLauncher,
+  launcherCommand,
   startStack,
   type Stack,
   type ToolAnswer,
@@ -52,7 +52,7 @@ function open(credentialsFile: string, environment: Record<string, string> = {})
   return openToolClient({
     credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     flags: ["--profile", "owner", "--confirm", "token"],
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client"), ...environment },
     onLog: (line) => wire.push(line),

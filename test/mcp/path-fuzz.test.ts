@@ -245,46 +245,57 @@ async function whileExchanged(place: string, { times, act }: Race): Promise<void
   expect(outcomes.done).toBeGreaterThan(0);
 }
 
+const timesOf = (full: number): number => (process.env["COFFER_TEST_COUNTS"] === "full" ? full : full / 3);
+
 /** Where a place that is read or written lies. */
 const raced = (name: string, isWritten: boolean): string => join(isWritten ? downloads : root, "race", name);
 
 const RACES: Readonly<Record<string, { readonly place: string; readonly isWritten?: true; readonly race: Race }>> = {
   "a file is sent": {
     place: "up",
-    race: { times: 1_200, act: () => call("file_upload", { paths: ["race/up/a.txt"], vaultId, ifExists: "version" }) },
+    race: {
+      times: timesOf(1_200),
+      act: () => call("file_upload", { paths: ["race/up/a.txt"], vaultId, ifExists: "version" }),
+    },
   },
   "a file is compared": {
     place: "compare",
-    race: { times: 1_200, act: () => call("file_verify", { file: fileId, path: "race/compare/a.txt" }) },
+    race: { times: timesOf(1_200), act: () => call("file_verify", { file: fileId, path: "race/compare/a.txt" }) },
   },
   "a file is written": {
     place: "down",
     isWritten: true,
     race: {
-      times: 800,
+      times: timesOf(800),
       act: (at) => call("file_download", { files: [fileId], dest: `race/down/got-${String(at)}.txt` }),
     },
   },
   "the folder itself is sent": {
     place: "whole",
-    race: { times: 300, act: () => call("file_upload", { paths: ["race/whole"], vaultId, ifExists: "version" }) },
+    race: {
+      times: timesOf(300),
+      act: () => call("file_upload", { paths: ["race/whole"], vaultId, ifExists: "version" }),
+    },
   },
   "the folder itself is planned": {
     place: "planned",
     race: {
-      times: 300,
+      times: timesOf(300),
       act: (at) => call("file_upload", { paths: ["race/planned"], vaultId, folder: `p${String(at)}`, dryRun: true }),
     },
   },
   "a folder above is sent": {
     place: "above/box",
-    race: { times: 300, act: () => call("file_upload", { paths: ["race/above"], vaultId, ifExists: "version" }) },
+    race: {
+      times: timesOf(300),
+      act: () => call("file_upload", { paths: ["race/above"], vaultId, ifExists: "version" }),
+    },
   },
   "a folder is written into it": {
     place: "into",
     isWritten: true,
     race: {
-      times: 300,
+      times: timesOf(300),
       act: (at) => call("file_download", { folder: "tree", vaultId, dest: `race/into/t${String(at)}` }),
     },
   },
@@ -292,7 +303,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly isWritte
     place: "onto/tree",
     isWritten: true,
     race: {
-      times: 300,
+      times: timesOf(300),
       act: () => call("file_download", { folder: "tree", vaultId, dest: "race/onto", ifExists: "replace" }),
     },
   },
@@ -300,7 +311,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly isWritte
     place: "over/tree/box",
     isWritten: true,
     race: {
-      times: 150,
+      times: timesOf(150),
       act: async (at) => {
         // There is something to write each time.
         for (const id of treeFiles)

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
     // The vault of another account is written to after its error was shown.
     flags: ["--profile", "owner", "--confirm", "token"],
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });
   vaultId = textFact(await tools.call("vault_create", { name: "Room" }), "vaultId");

@@ -1,7 +1,7 @@
 /** What a hostile text would have an agent do with local files: send keys, and write what programs obey. */
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { createClient, generateChainKey, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -28,7 +28,7 @@ function open(flags: readonly string[] = [], credentialsFile = stack.credentials
   return openToolClient({
     credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     flags,
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });
@@ -102,7 +102,7 @@ describe("the set-up", () => {
     await using several = await openToolClient({
       credentialsFile: stack.credentialsFile,
       folders: [],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       flags: ["--allow", folder, join(folder, "gone")],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
       onLog: (line) => lines.push(line),

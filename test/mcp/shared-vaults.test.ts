@@ -1,7 +1,7 @@
 /** The tools on a shared vault, by a real client over stdio: an agent outside, let in, at work, and out again. */
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Vault } from "@coffer/sdk";
 import { writeConfig } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ async function open(credentials: Record<string, string>): Promise<ToolClient> {
   const client = await openToolClient({
     credentialsFile: join(folder, "none.json"),
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment: {
       SERVICE_BASE_URL: stack.baseUrl,
       SERVICE_NETWORK_FILE: stack.networkFile,
@@ -251,7 +251,7 @@ describe("an owner's server", () => {
     await using own = await openToolClient({
       credentialsFile: stack.credentialsFile,
       folders: [folder],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "owner") },
     });
@@ -271,7 +271,7 @@ describe("an owner's server", () => {
     const profile = { baseUrl: stack.baseUrl, apiKey: null, chainPrivateKey: privateKey, networkFile: credentialsFile };
     await writeConfig({ defaultProfile: "default", profiles: { default: profile } }, credentialsFile);
     const environment = { SERVICE_API_KEY: stack.apiKey, SERVICE_CONFIG_DIR: join(folder, "own") };
-    const start = { credentialsFile, folders: [folder], launcher: sourceLauncher() };
+    const start = { credentialsFile, folders: [folder], launcher: launcherCommand() };
     await using broken = await openToolClient({ ...start, environment });
     expect((await broken.call("file_list", { vaultId: vault.id })).code).toBe("not_configured");
     await using other = await openToolClient({

@@ -1,7 +1,7 @@
 /** Text of others may be what asks for an act. Once it was read, only a person agrees to what leads out of the account. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
+import { openToolClient, launcherCommand, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -32,7 +32,7 @@ function open(
   return openToolClient({
     credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     flags: ["--profile", "owner", ...flags],
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "taint"), ...environment },
   });

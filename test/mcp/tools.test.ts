@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   numberFact,
   openToolClient,
-  sourceLauncher,
+  launcherCommand,
   startStack,
   textFact,
   type Stack,
@@ -39,7 +39,7 @@ function open(flags: readonly string[] = []): Promise<ToolClient> {
   return openToolClient({
     credentialsFile: stack.credentialsFile,
     folders: [folder],
-    launcher: sourceLauncher(),
+    launcher: launcherCommand(),
     environment,
     flags: ["--profile", "owner", "--downloads", folder, ...flags],
   });
@@ -238,7 +238,7 @@ describe("status_check", () => {
     await using limited = await openToolClient({
       credentialsFile: join(folder, "no-config.json"),
       folders: [folder],
-      launcher: sourceLauncher(),
+      launcher: launcherCommand(),
       environment: { SERVICE_API_KEY: created.key, SERVICE_BASE_URL: stack.baseUrl },
     });
     expect((await limited.call("status_check")).facts["key"]).toMatchObject({

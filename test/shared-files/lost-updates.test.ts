@@ -117,7 +117,7 @@ test(`${String(WRITES.sdk)} writes through the SDK [issue 52]`, async () => {
   });
   const confirmed: Confirmed[] = [];
   const writer = async (): Promise<void> =>
-    writeAndKill(confirmed, WRITES.sdk, 4_000, async (confirm) => {
+    writeAndKill(confirmed, WRITES.sdk, FULL ? 4_000 : 12_000, async (confirm) => {
       const child = spawn(process.execPath, ["--conditions=coffer-source", "version-writer.ts"], {
         cwd: import.meta.dirname,
         env: { PATH: process.env["PATH"], TASK: task },
@@ -140,7 +140,7 @@ test(`${String(WRITES.sdk)} writes through the SDK [issue 52]`, async () => {
 test(`${String(WRITES.tools)} writes through the tools [issue 52]`, async () => {
   const confirmed: Confirmed[] = [];
   const writer = async (): Promise<void> =>
-    writeAndKill(confirmed, WRITES.tools, 6_000, async (confirm) => {
+    writeAndKill(confirmed, WRITES.tools, FULL ? 6_000 : 15_000, async (confirm) => {
       const tools = await openRawTools({ environment, flags: ["--profile", "owner"] });
       const call = async (tool: string, input: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> => {
         const { structuredContent } = (await tools.call(tool, input)) as {

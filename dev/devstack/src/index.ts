@@ -2,7 +2,7 @@
  * `@coffer/devstack`: DEVELOPMENT AND TEST ONLY. The whole stack in one process, for `npm start`, tests and examples.
  * @packageDocumentation
  */
-export { launcherCommand, sourceLauncher, type LauncherCommand } from "./launcher.ts";
+export { launcherCommand, type LauncherCommand } from "./launcher.ts";
 export { startStack, type Stack, type StackOptions } from "./stack.ts";
 export {
   numberFact,

@@ -21,8 +21,7 @@ export function launcherCommand(): LauncherCommand {
 /** The command line and the tool server in one file, for machines that have Node alone. The set-up builds it. */
 export const ONE_FILE = join(MCP_PACKAGE, "..", "cli", "dist", "coffer.mjs");
 
-/** The launcher's source: what tests run, so that they never meet an older build. */
-export function sourceLauncher(): LauncherCommand {
+function sourceLauncher(): LauncherCommand {
   return { command: process.execPath, args: ["--conditions=coffer-source", join(MCP_PACKAGE, "src", "main.ts")] };
 }
 

@@ -13,6 +13,7 @@ const IMPORTABLE = {
       "createClient",
       "developmentCredentials",
       "failureOf",
+      "forgetKeys",
       "generateChainKey",
       "Secret",
       "sessionCredentials",

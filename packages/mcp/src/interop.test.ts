@@ -166,16 +166,16 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     await using stub = await startStub(() => null);
     const client = await connect({ SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl });
     const times: number[] = [];
-    // It gives itself 4 s. A busy machine delays some of the three.
-    while (times.length < 3 && !times.some((time) => time < 5_000)) {
+    // It gives itself 10 s. A busy machine delays some of the three.
+    while (times.length < 3 && !times.some((time) => time < 12_000)) {
       const started = performance.now();
       const result = await client.callTool({ name: "status_check", arguments: {} });
       times.push(performance.now() - started);
       expect(result["structuredContent"]).toMatchObject({ signedIn: false, problem: "unreachable" });
     }
-    expect(Math.min(...times)).toBeLessThan(5_000);
+    expect(Math.min(...times)).toBeLessThan(12_000);
     await client.close();
-  }, 30_000);
+  });
 
   it("a refused key is signed_out, and the config file stays as it is", async () => {
     await using stub = await startStub(() => ({ status: 401, body: { error: "Missing or invalid credential" } }));

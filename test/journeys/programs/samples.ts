@@ -7,11 +7,12 @@ import { isBuilt, renderOutcome, runJourney, type Openers } from "./run.ts";
 export const LIMIT = 600_000;
 
 /**
- * With full counts alone. J18 changes a copy of the repository and runs its tests there; the others are long walks through shared vaults
- * whose parts have deep tests of their own (`test/shared-vaults`, `test/shared-files`).
+ * With full counts alone. J18 changes a copy of the repository and runs its tests there; the others are long walks whose parts have deep
+ * tests of their own (`test/shared-vaults`, `test/shared-files`; injection and audit in `test/mcp`; an older server, what changed and
+ * searches beside their features).
  */
 const NIGHTLY: Readonly<Record<Ground, readonly string[]>> = {
-  stack: ["J18"],
+  stack: ["J14", "J18", "J19", "J20", "J23", "J24"],
   network: ["J15", "J16", "J20", "J21"],
 };
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";

@@ -9,7 +9,7 @@ import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { launcherCommand, startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { KeyHolders, serveHttp } from "@coffer/mcp/http";
 import { spawnShell } from "../../kit/mcp-http.ts";
@@ -101,7 +101,7 @@ async function runSuite(stack: Stack): Promise<void> {
 
 /** The official Inspector over both transports, and in both eras. */
 async function runInspector(stack: Stack): Promise<void> {
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const own = { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") };
   const environment = { SERVICE_CONFIG_FILE: stack.credentialsFile, ...own };
   await using shell = await spawnShell({ SERVICE_BASE_URL: stack.baseUrl, ...own }, ["--profile", "owner"]);

@@ -1,5 +1,5 @@
 /** A host with a simple agent: it calls tools of a spawned server, counts, and reads answers as a program does. */
-import { sourceLauncher } from "@coffer/devstack";
+import { launcherCommand } from "@coffer/devstack";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
@@ -49,7 +49,7 @@ export interface HostOptions {
 const TIMEOUT_MS = 90_000;
 
 export async function openHost({ environment, flags, user }: HostOptions): Promise<Host> {
-  const { command, args } = sourceLauncher();
+  const { command, args } = launcherCommand();
   const client = new Client(
     { name: "eval", version: "1" },
     { capabilities: user === "none" ? {} : { elicitation: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },

@@ -116,8 +116,11 @@ async function fillRoom(target: Target, attacker: SignedUp, other: SignedUp): Pr
   const before = await readDisk(target);
   let most = before ?? 0;
   await under(target, { connections: HELD.connections, key: attacker.key, manners: ["held end"] }, async () => {
-    for (let turn = 0; turn < 10; turn += 1) {
-      most = Math.max(most, (await readDisk(target)) ?? 0);
+    // Until what they send is there and no more comes: on a busy machine that takes a while.
+    for (let turn = 0, sinceGrown = 0; turn < 300 && sinceGrown < 10; turn += 1) {
+      const now = (await readDisk(target)) ?? 0;
+      sinceGrown = now > most || (before !== null && most === before) ? 0 : sinceGrown + 1;
+      most = Math.max(most, now);
       await pause(200);
     }
     for (let stored = 0; stored < OTHERS_FILES; stored += 1) {

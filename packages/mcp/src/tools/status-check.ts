@@ -8,7 +8,7 @@ import { defineTool } from "../tool.ts";
 import { word } from "../fact-values.ts";
 
 /** A service that hangs is told of before a model or its user gives up. */
-const WAIT_MS = 4_000;
+const WAIT_MS = 10_000;
 
 export const statusCheck = defineTool({
   name: "status_check",
@@ -154,7 +154,7 @@ async function soon<T>(call: Call, baseUrl: string | null, ask: (signal: AbortSi
   const waited = new Promise<never>((_resolve, reject) => {
     late.signal.addEventListener("abort", () => {
       const nextStep = `Ask the user to check that the service runs at ${baseUrl ?? "its base URL"}, and that this machine reaches it.`;
-      reject(new TaskFailure("unreachable", { message: "The service did not answer in 4 seconds", nextStep }));
+      reject(new TaskFailure("unreachable", { message: "The service did not answer in 10 seconds", nextStep }));
     });
   });
   try {

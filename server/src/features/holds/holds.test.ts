@@ -83,7 +83,7 @@ async function runDeletions(service: TestService): Promise<void> {
 }
 
 describe("who stores and deletes for good without a pause", () => {
-  test.each([5 * MIB, 64 * 1024])(
+  test.each([5 * MIB, 256 * 1024])(
     "[D1-quota-in-flight] has two quotas on the disk, with what is in quarantine three, and no more, by %i bytes",
     async (bytes) => {
       await using service = await open();
