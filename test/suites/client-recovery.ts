@@ -15,7 +15,8 @@ import {
 const PART = 64 * 1024;
 const BYTES = sampleBytes(PART * 4 + 99, 9);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
-const isPart = (request: TransportRequest): boolean => request.method === "PATCH" && request.url.includes("/api/uploads/");
+const isPart = (request: TransportRequest): boolean =>
+  request.method === "PATCH" && request.url.includes("/api/uploads/");
 const isContent = (request: TransportRequest): boolean => request.method === "GET" && request.url.endsWith("/content");
 
 /** Lost answers, damaged bytes, aborts. */
