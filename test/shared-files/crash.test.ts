@@ -6,7 +6,7 @@ import { appendFile, open, readdir, readFile, rm, stat, truncate, utimes, writeF
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { paddedSize, parseVersionStatement } from "@coffer/crypto";
-import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
+import { memoryPins, type Client, type Middleware, type Vault, toRequest } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -291,7 +291,7 @@ describe("an upload whose vault changes under it", () => {
       if (!sessions.has(session)) sessions.set(session, 0);
       if (sessions.size > 1) return next(request);
       if (sessions.get(session) === 0) await raiseGeneration(stack.owner.client, vault.id);
-      const end = Number(request.headers.get("upload-offset")) + (await request.arrayBuffer()).byteLength;
+      const end = Number(request.headers.get("upload-offset")) + (await toRequest(request).arrayBuffer()).byteLength;
       sessions.set(session, end);
       return new Response(null, { status: 204, headers: { "tus-resumable": "1.0.0", "upload-offset": String(end) } });
     };

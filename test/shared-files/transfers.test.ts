@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createClient, type Client, type Middleware, type Vault } from "@coffer/sdk";
+import { createClient, type Client, type Middleware, type Vault, type TransportRequest } from "@coffer/sdk";
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -28,8 +28,8 @@ async function read(fileId: string, range?: { offset: number; length?: number })
 }
 
 /** Bodies and answers of calls, by method. */
-function recorder(): { readonly middleware: Middleware; readonly sent: Request[] } {
-  const sent: Request[] = [];
+function recorder(): { readonly middleware: Middleware; readonly sent: TransportRequest[] } {
+  const sent: TransportRequest[] = [];
   return { sent, middleware: (request, next) => (sent.push(request), next(request)) };
 }
 

@@ -1,6 +1,6 @@
 /** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
 import { join } from "node:path";
-import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
+import { type Client, type ClientOptions, type Clock, type Vault, toRequest, type Transport } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -188,7 +188,8 @@ test("names that a node calls plain are sent to nobody: a vault that encrypted t
   const name = "the-name-that-stays-here.txt";
   expect(await readIt(newProcess(honest))).toBe("content");
   const sent: string[] = [];
-  const transport = async (request: Request): Promise<Response> => {
+  const transport: Transport = async (outgoing) => {
+    const request = toRequest(outgoing);
     sent.push(request.url, await request.clone().text());
     return fetch(request);
   };

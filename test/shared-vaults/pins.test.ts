@@ -33,7 +33,7 @@ const inAnyCase =
   (endpoint: string, said: object): Middleware =>
   async (request, next, { endpointId }) =>
     endpointId === endpoint ? Response.json(said) : next(request);
-const required = { code: "vault_unnamed" };
+const required = { code: "vault_required" };
 
 const asPublic =
   (id: string) =>

@@ -213,8 +213,10 @@ export {
   inProcessTransport,
   kyTransport,
   type AttemptContext,
+  toRequest,
   type Middleware,
   type Transport,
+  type TransportRequest,
 } from "./http/transports.ts";
 export type { ItemOutcome } from "./http/part-error.ts";
 export type { UploadOutcome, UploadResult } from "./transfer/upload-codec.ts";

@@ -1,6 +1,6 @@
 /** What a machine has learned holds in its next process: a hostile service gains nothing by waiting for one. */
 import { parseEntryStatement } from "@coffer/crypto";
-import { type Client, type File, type Folder, type Middleware, type Vault } from "@coffer/sdk";
+import { type Client, type File, type Folder, type Middleware, type Vault, toRequest } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingLater, lyingOfFiles, lyingOnce, shown, watching } from "../../kit/lying-service.ts";
@@ -85,7 +85,7 @@ const running: Processes = {
 async function refuseEach(
   lies: readonly Middleware[],
   acts: Acts,
-  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_unnamed|shared_vault)$/ }: Refusing = {},
+  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_required|shared_vault)$/ }: Refusing = {},
 ): Promise<void> {
   for (const [name, act] of Object.entries(acts)) {
     const sent: string[] = [];
@@ -234,13 +234,13 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     for (const on of [meeting, fresh])
       for (const vaultId of [vault.id, other.id, trap.id, open.id]) {
         const lies = lyingOfItems((item) => ({ ...item, ...(vaultId === open.id ? IN_PUBLIC() : { vaultId }) }));
-        await refuseEach(lies, acts, { on, refusal: /^vault_unnamed$/ });
+        await refuseEach(lies, acts, { on, refusal: /^vault_required$/ });
       }
     const honest = stack.owner.another();
     // Reading it does not make the service's word the caller's.
     expect(await read(honest, file.id)).toBe("content of contract.txt");
     await expect(honest.files.replace(file.id, { body: SECRET })).rejects.toMatchObject({
-      code: "vault_unnamed",
+      code: "vault_required",
       nextStep: expect.stringContaining("vaultId") as unknown,
     });
   });
@@ -272,7 +272,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     const signed: (string | null)[] = [];
     const noting: Middleware = async (request, next, { endpointId }) => {
       if (endpointId === "files.update" || endpointId === "files.restore") {
-        const { shared } = (await request.clone().json()) as { shared?: { entry: string } };
+        const { shared } = (await toRequest(request).clone().json()) as { shared?: { entry: string } };
         if (shared !== undefined) signed.push(parseEntryStatement(Buffer.from(shared.entry, "base64")).folderId);
       }
       return next(request);

@@ -46,6 +46,7 @@ const CLASSES = {
   budget_exceeded: BudgetError,
   budget_storage: BudgetError,
   connection_failed: ConnectionError,
+  redirected: ConnectionError,
   timeout: TimeoutError,
   aborted: AbortError,
   invalid_request: ContractError,
@@ -72,6 +73,7 @@ const BASE_URL = "http://coffer.test/";
 const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", () => unknown> = {
   unknown_error: () => health([json({ error: "a proxy's" }, 502)], { retry: { limit: 0 } }),
   connection_failed: () => health([new TypeError("fetch failed")], { retry: { limit: 0 } }),
+  redirected: () => health([new Response(null, { status: 307, headers: { location: "http://elsewhere.test/" } })]),
   timeout: () => health([silence]),
   aborted: () => scripted([silence]).client.call(api.system.health, {}, { signal: AbortSignal.abort() }),
   contract_broken: () => health([new Response("{", { status: 200 })]),

@@ -1,3 +1,4 @@
+import type { Transport } from "../../http/transports.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -23,7 +24,7 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   const file = join(makeDirectory(), "config.json");
   const service = await openSessionService();
   const refreshed = { count: 0 };
-  const transport = (request: Request): Promise<Response> => {
+  const transport: Transport = (request) => {
     if (request.url.endsWith("/refresh")) refreshed.count += 1;
     return service.fetch(request);
   };

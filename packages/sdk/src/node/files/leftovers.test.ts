@@ -1,3 +1,4 @@
+import type { Middleware } from "../../http/transports.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,8 +11,8 @@ import { processMark, tagOf } from "../store/process-mark.ts";
 import { uploadFile } from "./upload-file.ts";
 
 async function connect(look: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
-  const middleware = [
-    async (request: Request, next: (request: Request) => Promise<Response>) => {
+  const middleware: Middleware[] = [
+    async (request, next) => {
       const answer = await next(request);
       if (!request.url.endsWith("/content") || answer.body === null) return answer;
       const content = new Uint8Array(await answer.arrayBuffer());

@@ -1,3 +1,4 @@
+import { inProcessTransport } from "../../http/transports.ts";
 import {
   isRecordForWriting,
   KeyDisposedError,
@@ -109,7 +110,7 @@ async function openPlaces() {
   };
   const kept = new Map<string, { readonly record: string }>();
   const laid: ({ readonly step: string }[] | undefined)[] = [];
-  const transport = async (request: Request): Promise<Response> => {
+  const transport = inProcessTransport(async (request) => {
     if (request.url.includes("/keys/steps") && request.method === "GET")
       return Response.json({ steps: [], nextCursor: null });
     if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
@@ -131,7 +132,7 @@ async function openPlaces() {
     expect([replaces, kept.has(`${generation} ${after}`)]).toEqual([undefined, false]);
     kept.set(`${generation} ${after}`, key);
     return Response.json({ key }, { status: 201 });
-  };
+  });
   const connection = connectionOf(
     createClient({ baseUrl: "http://127.0.0.1:1", transport, credentials: { apiKey: "any" } }),
   );

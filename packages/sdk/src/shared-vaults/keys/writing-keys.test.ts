@@ -1,4 +1,5 @@
 /** Under which vault keys a client writes (encryption design §9.1), against a service that keeps one current record for each place. */
+import { inProcessTransport } from "../../http/transports.ts";
 import {
   newVaultKeyRecord,
   NO_END,
@@ -77,7 +78,7 @@ beforeEach(() => {
 
 const made = async (by: Author): Promise<VaultKeyRecord> => (await newVaultKeyRecord(VIEW, wrap, by)).record;
 
-async function transport(request: Request): Promise<Response> {
+async function answer(request: Request): Promise<Response> {
   if (request.url.includes("/keys/steps")) return Response.json({ steps: [], nextCursor: null });
   const listed = records.map((record, at) => ({
     keyId: toHex(record.keyId),
@@ -117,7 +118,7 @@ function newProcess({ isWitnessed = false } = {}) {
   const connection = connectionOf(
     createClient({
       baseUrl: "http://127.0.0.1:1",
-      transport,
+      transport: inProcessTransport(answer),
       clock,
       retry: { limit: 0 },
       credentials: { apiKey: "any" },

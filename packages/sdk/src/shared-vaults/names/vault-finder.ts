@@ -25,7 +25,7 @@ export interface NamedItem extends HeldOptions {
  * Nothing ever moves to another vault. So an item that any process of this machine has seen in one stays there,
  * whatever the service says later. Otherwise its next version or name would go wherever the service wants it. The
  * service's word alone is enough to read, and pins nothing.
- * @throws VaultError `vault_changed`; `vault_unnamed` for a write into a vault that only the service names.
+ * @throws VaultError `vault_changed`; `vault_required` for a write into a vault that only the service names.
  */
 export async function findVaultOf(
   connection: Connection,
@@ -66,7 +66,7 @@ export interface ResolvedLocation {
 /**
  * The named vault, else the folder's vault in this machine's memory: it does not ask the service, whose word would not
  * count. null for clients without `sharedVaults`, which use the place that the service names.
- * @throws VaultError `vault_unnamed` if neither is named, or this machine has not seen the folder; `vault_changed`.
+ * @throws VaultError `vault_required` if neither is named, or this machine has not seen the folder; `vault_changed`.
  */
 export async function findPlace(
   connection: Connection,
@@ -74,7 +74,7 @@ export async function findPlace(
   options?: CallOptions,
 ): Promise<ResolvedLocation | null> {
   if (connection.sharedVaults === null) return null;
-  if (vaultId === undefined && folderId === undefined) throw vaultUnnamed("No vault and no folder is named");
+  if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
   const session = vaultSession(connection);
   if (vaultId !== undefined) {
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
@@ -123,10 +123,10 @@ export async function liesIn(connection: Connection, itemId: string, vaultId: st
 }
 
 function unknownPlace(itemId: string): VaultError {
-  return vaultUnnamed(`Only the service says in which vault ${itemId} lies`);
+  return vaultRequired(`Only the service says in which vault ${itemId} lies`);
 }
 
 /** A client with `sharedVaults` has no default vault: content for members would go there unencrypted. */
-export function vaultUnnamed(message: string): VaultError {
-  return vaultError("vault_unnamed", `${message}, and nothing was sent`);
+export function vaultRequired(message: string): VaultError {
+  return vaultError("vault_required", `${message}, and nothing was sent`);
 }
