@@ -1,6 +1,14 @@
 /** TEST ONLY: held uploads, and commits of them. */
 import { createHash } from "node:crypto";
-import { HEADERS, plainTag, TUS_PART_TYPE, TUS_VERSION, type File } from "@coffer/contract";
+import {
+  HEADERS,
+  plainTag,
+  SIGNED_TAG_TITLE,
+  signedTag,
+  TUS_PART_TYPE,
+  TUS_VERSION,
+  type File,
+} from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { bodyOf, contextOf, type TestService } from "../service.test-kit.ts";
@@ -65,4 +73,13 @@ export async function refusalOf(
     return { code: error.code, id: error.headers[HEADERS.itemId] ?? null, tag: error.headers["ETag"] ?? null };
   }
   return { code: "ok", id: null, tag: null };
+}
+
+/** Of a file in a shared vault, as a client computes it. */
+export function signedTagOf({ shared }: File): string {
+  const digests = [shared?.version ?? "", shared?.entry ?? ""].map((text) =>
+    createHash("sha256").update(Buffer.from(text, "base64")).digest(),
+  );
+  const hashed = createHash("sha256").update(Buffer.concat([Buffer.from(`${SIGNED_TAG_TITLE}\0`), ...digests]));
+  return signedTag(hashed.digest("base64url"));
 }

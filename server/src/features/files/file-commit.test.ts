@@ -233,6 +233,8 @@ test("[D5-commit-reach] an item of another vault, of another account, in the tra
   const trashed = await storeFile(service, "t");
   await service.handlers.files.delete({ params: { fileId: trashed.id }, query: {}, headers: {} }, caller());
   const folder = await folderNamed("f");
+  const there = (await service.handlers.folders.create({ body: { name: "there", vaultId: other.id } }, caller())).reply
+    .body.folder;
   const before = await state([a, elsewhere]);
   const cases = [
     [elsewhere.id, "different_vault"],
@@ -255,8 +257,6 @@ test("[D5-commit-reach] an item of another vault, of another account, in the tra
     "not_found",
   );
   // into a folder of another vault
-  const there = (await service.handlers.folders.create({ body: { name: "there", vaultId: other.id } }, caller())).reply
-    .body.folder;
   expect(await codeOf(commit(service, { vaultId: a.vaultId, changes: [change(a, { folderId: there.id })] }))).toBe(
     "different_vault",
   );
