@@ -2,7 +2,7 @@
 import type { api } from "@coffer/contract";
 import type { ByteBody } from "../http/byte-body.ts";
 import type { Body } from "../http/endpoint-types.ts";
-import type { SdkError } from "../http/errors.ts";
+import { SdkError } from "../http/errors.ts";
 import type { File } from "../storage/file.ts";
 import type { File as NamedFile } from "../storage/item-types.ts";
 import type { Source } from "./source.ts";
@@ -75,8 +75,25 @@ export interface CommitKind {
   readonly items: readonly CommitItem[];
   /** Names the request. Default: random. What is signed has none of the caller's: no two rounds send the same. */
   readonly idempotencyKey: string | undefined;
+  /** Begins a round: what would refuse it for sure is cured before a byte is sent. */
+  begin(): Promise<void>;
   /** Whether another round can cure the failure. What it needs for that is done when this resolves. */
   recover(error: SdkError): Promise<boolean>;
   /** The tag that the file has now, as far as this client believes it; null: it believes none. */
   currentTag(error: SdkError): Promise<string | null>;
+}
+
+/** A failure says which file it is about. */
+export async function aboutItem<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof SdkError && error.itemId === null ? Object.assign(error, { itemId: id }) : error;
+  }
+}
+
+/** The loser learns the present state, as far as this client believes it. */
+export async function withCurrentTag(kind: Pick<CommitKind, "currentTag">, error: unknown): Promise<unknown> {
+  if (!(error instanceof SdkError) || error.code !== "precondition_failed") return error;
+  return Object.assign(error, { currentTag: await kind.currentTag(error).catch(() => null) });
 }

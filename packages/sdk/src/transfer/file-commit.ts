@@ -10,13 +10,15 @@ import { unlessStored } from "../http/repeated-change.ts";
 import { mayHaveBeenDone } from "../http/retry.ts";
 import { type Fields, MOVE, refuseUndefinedPlaces, refuseUnknownFields } from "../http/required-fields.ts";
 import type { File } from "../storage/file.ts";
-import type {
-  CommitItem,
-  CommitKind,
-  CommittedFile,
-  FileCommitChange,
-  FileCommitOptions,
-  OpenChange,
+import {
+  aboutItem,
+  type CommitItem,
+  type CommitKind,
+  type CommittedFile,
+  type FileCommitChange,
+  type FileCommitOptions,
+  type OpenChange,
+  withCurrentTag,
 } from "./commit-changes.ts";
 import { freeHeld, type HeldContent, sendHeld } from "./held-sender.ts";
 import { PlainCommit } from "./plain-commit.ts";
@@ -90,6 +92,7 @@ async function runRounds(
     let sent: SentCommit | null = null;
     let files: readonly File[];
     try {
+      await kind.begin();
       sent = await sendContents(connection, kind.items, options, holds);
       const commit = callOn(
         connection,
@@ -189,21 +192,6 @@ async function receiptsOf(
     receipts.push(await aboutItem(item.id, () => item.receipt(file)));
   }
   return receipts;
-}
-
-/** A failure says which file it is about. */
-async function aboutItem<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof SdkError && error.itemId === null ? Object.assign(error, { itemId: id }) : error;
-  }
-}
-
-/** The loser learns the present state, as far as this client believes it. */
-async function withCurrentTag(kind: CommitKind, error: unknown): Promise<unknown> {
-  if (!(error instanceof SdkError) || error.code !== "precondition_failed") return error;
-  return Object.assign(error, { currentTag: await kind.currentTag(error).catch(() => null) });
 }
 
 /** @throws ContractError `invalid_request`, before anything is sent. */

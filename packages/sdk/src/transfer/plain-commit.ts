@@ -46,6 +46,10 @@ export class PlainCommit implements CommitKind {
     return new PlainCommit(items, idempotencyKey);
   }
 
+  begin(): Promise<void> {
+    return Promise.resolve();
+  }
+
   recover(): Promise<boolean> {
     return Promise.resolve(false);
   }

@@ -8,14 +8,16 @@ import { type SdkError } from "../../http/errors.ts";
 import { FILES } from "../../storage/items.ts";
 import type { File } from "../../storage/file.ts";
 import { fromBase64, toHex } from "../../transfer/digest.ts";
-import type {
-  CommitItem,
-  CommitKind,
-  CommittedFile,
-  FileCommitOptions,
-  OpenChange,
-  PreparedChange,
-  SentChange,
+import {
+  aboutItem,
+  type CommitItem,
+  type CommitKind,
+  type CommittedFile,
+  type FileCommitOptions,
+  type OpenChange,
+  type PreparedChange,
+  type SentChange,
+  withCurrentTag,
 } from "../../transfer/commit-changes.ts";
 import type { Source } from "../../transfer/source.ts";
 import { Condition, tagOf } from "../condition.ts";
@@ -48,11 +50,14 @@ export async function openSharedCommit(
     // Checked before anything is read: a client that cannot sign cannot write.
     await vault.author();
     const items: SharedChange[] = [];
-    await inLanes(changes.entries(), Math.min(LANES, changes.length), async ([at, change]) => {
-      items[at] = await openChange(connection, vault, change, options);
-    });
     const commit = new SharedCommit(connection, vault, items, signal);
-    await commit.stageOutdated();
+    try {
+      await inLanes(changes.entries(), Math.min(LANES, changes.length), async ([at, change]) => {
+        items[at] = await aboutItem(change.id, () => openChange(connection, vault, change, options));
+      });
+    } catch (error) {
+      throw await withCurrentTag(commit, error);
+    }
     return commit;
   });
 }
@@ -83,6 +88,7 @@ class SharedCommit implements CommitKind {
   readonly #connection: Connection;
   readonly #vault: OpenVault;
   readonly #signal: AbortSignal | undefined;
+  #isStaged = false;
 
   constructor(
     connection: Connection,
@@ -100,10 +106,17 @@ class SharedCommit implements CommitKind {
    * Brings the folders whose names are under an earlier key under the current one, before any content is sent: the service would refuse the
    * whole commit for one of them. It goes by what the files show. Whatever else there is, a refusal shows.
    */
-  async stageOutdated(): Promise<void> {
+  begin(): Promise<void> {
+    return inVaultTerms(async () => {
+      if (!this.#isStaged) await this.#stageOutdated();
+      this.#isStaged = true;
+    });
+  }
+
+  async #stageOutdated(): Promise<void> {
     const signing = this.items.filter(({ isSigned }) => isSigned);
     if (signing.length === 0) return;
-    const view = await this.#vault.view();
+    const view = await this.#vault.view({ maxAge: 0 });
     if (view.plainNames) return;
     const keyId = toHex((await this.#vault.writingKey(view, "again")).record.keyId);
     const outdated = new Set(
