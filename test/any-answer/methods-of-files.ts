@@ -182,6 +182,13 @@ export const FILES: Readonly<Record<string, Method>> = {
     run.means({ ...item.meaning, folderId: null });
     return run.client.files.moveMany([item.id], null, named(run, item));
   }),
+  "files.commit": asking("file", async (run, item) => {
+    const { content, body, name } = secrets(run);
+    const brings = run.draw.chance(0.7) ? { body } : {};
+    run.means({ ...item.meaning, content, name });
+    const [committed] = await run.client.files.commit(item.vaultId, [{ id: item.id, ifMatch: "*", name, ...brings }]);
+    return committed?.file ?? null;
+  }),
   "trash.list": async (run) => {
     const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
     const page = await run.client.trash.list({ ...place, limit: 20 });

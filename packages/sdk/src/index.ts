@@ -219,6 +219,7 @@ export {
   type TransportRequest,
 } from "./http/transports.ts";
 export type { ItemOutcome } from "./http/part-error.ts";
+export type { CommittedFile, FileCommitChange, FileCommitOptions } from "./transfer/commit-changes.ts";
 export type { UploadOutcome, UploadResult } from "./transfer/upload-codec.ts";
 export type {
   ManyProgress,

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { BudgetError } from "./budget-error.ts";
 import { loadErrorSentences } from "./load-error-sentences.ts";
 import { wordsOf } from "./encode-request.ts";
-import { answeredError, ContractError, type SdkError } from "./errors.ts";
+import { answeredError, type AnswerFacts, ContractError, type SdkError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
 
@@ -86,6 +86,7 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
     nextStep: sentences.stepOf(message),
+    ...itemFactsOf(response),
   };
   if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
   return new BudgetError(code, message, { ...facts, budget: response.headers.get(HEADERS.budget) }, nowEpochMs);
@@ -112,6 +113,14 @@ async function sentencesOf(
 export function requestIdOf(response: Response): string | null {
   const id = response.headers.get(HEADERS.requestId);
   return id !== null && /^[\w.:-]{1,128}$/.test(id) ? redactText(id) : null;
+}
+
+/** Which file of a commit a refusal is about. */
+function itemFactsOf({ headers }: Response): Pick<AnswerFacts, "itemId" | "currentTag"> {
+  const itemId = headers.get(HEADERS.itemId);
+  if (itemId === null || !/^[0-9a-f-]{36}$/.test(itemId)) return {};
+  const tag = headers.get("etag");
+  return tag !== null && /^"[\x21\x23-\x7e]{1,128}"$/.test(tag) ? { itemId, currentTag: tag } : { itemId };
 }
 
 /** A code counts only with the status that the catalogue gives it; HEAD answers and proxies may carry none. */

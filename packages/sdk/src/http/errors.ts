@@ -53,6 +53,10 @@ export interface AnswerFacts {
   readonly requestId: string | null;
   /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
+  /** UUID of the file that a commit was refused for. Absent: the refusal names none. */
+  readonly itemId?: string | undefined;
+  /** The tag that this file has now. Absent: the refusal says none. */
+  readonly currentTag?: string | undefined;
 }
 
 /** Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whoever found the failure. */
@@ -71,6 +75,13 @@ export class SdkError extends Error implements ErrorFacts {
   readonly requestId: string | null;
   /** Milliseconds that the service asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
+  /** UUID of the file of a commit that this failure is about; null when it is about none, or about all of them. */
+  readonly itemId: string | null;
+  /**
+   * The `tag` that this file has now, where the commit failed with `precondition_failed`. null when that is not known: read the file again.
+   * In a shared vault this client has computed it of statements that it verified.
+   */
+  readonly currentTag: string | null;
   /**
    * An earlier attempt of this call, whose answer was lost, may have done the work. The service may have refused only
    * a second time of it. Check the item before you treat this as a failure.
@@ -85,6 +96,8 @@ export class SdkError extends Error implements ErrorFacts {
     this.status = facts.status ?? null;
     this.requestId = facts.requestId ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.itemId = facts.itemId ?? null;
+    this.currentTag = facts.currentTag ?? null;
   }
 
   /** The facts, without stack and cause. */
@@ -104,8 +117,9 @@ export class SdkError extends Error implements ErrorFacts {
   }
 
   protected details(): Record<string, unknown> {
-    const { status, requestId, perhapsDone } = this;
-    return status === null ? {} : { status, requestId, perhapsDone: perhapsDone || undefined };
+    const { status, requestId, perhapsDone, itemId } = this;
+    const item = itemId === null ? {} : { itemId };
+    return status === null ? item : { status, requestId, perhapsDone: perhapsDone || undefined, ...item };
   }
 }
 

@@ -2,6 +2,7 @@
 export * from "./content/encrypted-download.ts";
 export * from "./content/past-versions.ts";
 export * from "./content/encrypted-codec.ts";
+export * from "./content/shared-commit.ts";
 export * from "./deletion-proof.ts";
 export * from "./export/export.ts";
 export * from "./export/open-export.ts";

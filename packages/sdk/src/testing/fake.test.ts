@@ -16,7 +16,7 @@ describe("the fake", () => {
       ...["create", "list", "get", "update", "delete", "restore"].map((name) => `vaults.${name}`),
       ...["create", "list", "get", "update", "delete", "restore"].map((name) => `folders.${name}`),
       ...["upload", "content", "replace", "batch"].map((name) => `files.${name}`),
-      ...["list", "get", "update", "delete", "restore", "trashMany", "restoreMany", "moveMany"].map(
+      ...["list", "get", "update", "delete", "restore", "trashMany", "restoreMany", "moveMany", "commit"].map(
         (name) => `files.${name}`,
       ),
       ...["create", "head", "append", "terminate"].map((name) => `uploads.${name}`),

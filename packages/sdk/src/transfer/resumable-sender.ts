@@ -13,7 +13,7 @@ import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing
 import type { EncodedBytes, EncodedUpload } from "./upload-codec.ts";
 import type { UploadOptions } from "./upload-options.ts";
 
-interface PartOptions extends UploadOptions {
+export interface PartOptions extends UploadOptions {
   /** Bytes of the whole. */
   readonly size: number;
   readonly partBytes: number;
@@ -49,7 +49,7 @@ interface Part {
 }
 
 /** The parts of one session. */
-class PartSender {
+export class PartSender {
   readonly #connection: Connection;
   readonly #uploadId: string;
   readonly #content: EncodedBytes;
@@ -71,6 +71,14 @@ class PartSender {
 
   /** The file, and the digest of the whole: also of what the server has already. */
   async sendFrom(from: Standing): Promise<{ readonly fileId: string; readonly sha256: string }> {
+    const { standing, sha256 } = await this.sendRest(from);
+    const fileId = standing.fileId ?? (await this.#findStanding())?.fileId ?? null;
+    if (fileId === null) throw wrongAnswer("headers.file-id: missing on a finished upload");
+    return { fileId, sha256 };
+  }
+
+  /** The same of bytes that need not make a file. */
+  async sendRest(from: Standing): Promise<{ readonly standing: Standing; readonly sha256: string }> {
     const { onProgress, size } = this.#options;
     for (let offset = 0; offset < from.offset;) offset += (await this.#read(offset, from.offset)).bytes.length;
     let standing = from;
@@ -88,9 +96,7 @@ class PartSender {
         await settled;
       }
     }
-    const fileId = standing.fileId ?? (await this.#findStanding())?.fileId ?? null;
-    if (fileId === null) throw wrongAnswer("headers.file-id: missing on a finished upload");
-    return { fileId, sha256: toHex(this.#hasher.digest()) };
+    return { standing, sha256: toHex(this.#hasher.digest()) };
   }
 
   async #read(offset: number, end = this.#options.size): Promise<Part> {

@@ -40,6 +40,12 @@ export interface SharedStatements extends SharedFile {
   readonly restores?: string | undefined;
 }
 
+/** What a commit says of a held content: the state that its version follows, and in the clear the name that it brings. */
+export interface HeldChange {
+  readonly ifMatch: string;
+  readonly name?: string | undefined;
+}
+
 /** What the bytes become: a new file or a version of one. */
 export type UploadTarget =
   | NewFileTarget
@@ -52,6 +58,8 @@ export type UploadTarget =
       readonly ifMatch?: string | undefined;
       /** false: the content before is given up. */
       readonly keep?: boolean | undefined;
+      /** The bytes wait for a commit, which makes the version of them. Absent: they become it when they are all there. */
+      readonly held?: HeldChange | undefined;
       readonly shared?: SharedStatements | undefined;
     };
 

@@ -239,6 +239,22 @@ export async function updateItem(
   return true;
 }
 
+const parked = prepared((build, value: { id: string; accountId: string; name: string }) =>
+  build
+    .updateTable("files")
+    .set({ name: value.name })
+    .where("id", "=", value.id)
+    .where("account_id", "=", value.accountId),
+);
+
+/**
+ * Within an act that gives the file another name or place later on: until then it has a name that no file can have, so that another one may
+ * take its own. What the act has read of it stays what {@link updateItem} compares.
+ */
+export async function parkName(transaction: Queries, { id, account_id: accountId }: FileRow): Promise<void> {
+  await transaction.run(parked(transaction, { id, accountId, name: `/${id}` }));
+}
+
 /** For good. False: it is not as it was read (it has come back from the trash, say), and stays. Throws `tree_busy`. */
 export async function deleteItem(transaction: Queries, kind: ItemKind, known: Known): Promise<boolean> {
   await refuseBusy(transaction, known);
