@@ -224,7 +224,7 @@ async function handedOut(): Promise<Secret[]> {
 }
 
 async function places(modern: RawTools): Promise<Place[]> {
-  const kept = await readPlaces(configuration, (path) => !/handed-out|config\.json/.test(path));
+  const kept = await readPlaces(configuration, (path) => !/handed-out|config\.json|sessions\.table/.test(path));
   return [
     { name: "stdout of 2026", bytes: Buffer.from(modern.stdout()) },
     { name: "stderr of 2026", bytes: Buffer.from(modern.stderr()) },

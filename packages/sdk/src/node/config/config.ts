@@ -10,7 +10,7 @@ import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "../store/lock-file.ts";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
 import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
-import { ProfileSessions } from "./profile-sessions.ts";
+import { ProfileSessions, type ProfileSession } from "./profile-sessions.ts";
 import type { StoredSession } from "../../connection/session.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
@@ -148,25 +148,26 @@ export async function writeConfig(changes: ConfigChanges, file: string = configF
     await replaceFile(file, `${JSON.stringify(next, null, 2)}\n`);
     await chmod(file, 0o600);
   };
-  // Before the file: a session of a profile that is not written after all is bound to its address, and one that goes is gone first.
-  await new ProfileSessions(file).write(sessionsIn(changes));
+  const sessions = new ProfileSessions(file);
+  const changed = sessionsIn(changes);
+  // One that goes is gone first. One that comes needs its profile: if there is no room for it, nobody is half signed in.
+  await sessions.write(changed.filter(([, session]) => session === null));
   // At every moment a key is where the file says, and the file names what the keychain may have.
   if (moves.some(({ first, former }) => first !== former)) await write("first");
   for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
   await write("next");
   for (const { drops } of moves) for (const account of drops) dropKey(account, changes.keychainIsLost === true);
   if (moves.some(({ next, last }) => next !== last)) await write("last");
+  await sessions.write(changed.filter(([, session]) => session !== null));
 }
 
 /** Sessions that the changes name; a removed profile loses its own. */
-function sessionsIn({ profiles = {} }: ConfigChanges): Parameters<ProfileSessions["write"]>[0] {
-  return Object.fromEntries(
-    Object.entries(profiles).flatMap(([name, profile]) => {
-      const session = profile === null ? null : profile.session;
-      if (session === undefined) return [];
-      return [[name, profile === null || session === null ? null : { baseUrl: profile.baseUrl, session }]];
-    }),
-  );
+function sessionsIn({ profiles = {} }: ConfigChanges): readonly ProfileSession[] {
+  return Object.entries(profiles).flatMap(([name, profile]): ProfileSession[] => {
+    if (profile === null || profile.session === null) return [[name, null]];
+    const { baseUrl, session } = profile;
+    return session === undefined ? [] : [[name, { baseUrl, session }]];
+  });
 }
 
 function dropKey(account: string, isLost: boolean): void {

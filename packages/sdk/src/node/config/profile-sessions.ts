@@ -10,6 +10,12 @@ import { fileStore } from "../store/file-store.ts";
 /** Longer than a refresh may take: a waiting process then finds the new pair in the store. */
 const LOCK_WAIT_MS = 60_000;
 
+/** The name of a profile, and its session with the address of its service; null: none from now on. */
+export type ProfileSession = readonly [
+  profile: string,
+  kept: { readonly baseUrl: string; readonly session: StoredSession } | null,
+];
+
 export class ProfileSessions {
   readonly #store: ProfileStore;
   readonly #file: string;
@@ -29,10 +35,8 @@ export class ProfileSessions {
     };
   }
 
-  async write(
-    sessions: Readonly<Record<string, { readonly baseUrl: string; readonly session: StoredSession } | null>>,
-  ) {
-    const bound = Object.entries(sessions).map(([profile, kept]): [string, BoundSession | null] => [
+  async write(sessions: readonly ProfileSession[]): Promise<void> {
+    const bound = sessions.map(([profile, kept]): [string, BoundSession | null] => [
       this.#nameOf(profile),
       kept === null ? null : { origin: originOf(kept.baseUrl), session: kept.session },
     ]);
