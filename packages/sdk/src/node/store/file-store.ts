@@ -22,7 +22,7 @@ export function storeDirectory(env?: Environment): string {
  *
  * @example
  * ```ts
- * const opened = await openSharedVaults(settings, fileStore("/srv/agent/store"));
+ * const opened = await openSharedVaults(await resolveSettings(), fileStore("/srv/agent/store"));
  * ```
  */
 export function fileStore(directory?: string): ProfileStore {
