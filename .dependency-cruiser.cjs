@@ -139,9 +139,9 @@ module.exports = {
     ),
     forbid(
       "features-below",
-      "What accounts and items share is below files, folders, uploads and vaults.",
+      "What accounts and items share is below files, folders and vaults.",
       { path: inServer("features/(account|reach|items)/"), pathNot: TESTS },
-      { path: inServer("features/(files|folders|uploads|vaults)/") },
+      { path: inServer("features/(files|folders|vaults)/") },
     ),
     forbid("resolvable", "An import that cannot be followed cannot be held to a floor.", {}, { couldNotResolve: true }),
     forbid(

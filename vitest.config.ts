@@ -173,7 +173,7 @@ export default defineConfig({
     execArgv: ["--conditions=coffer-source", `--import=${new URL("test/kit/scan/preload.mjs", import.meta.url).href}`],
     setupFiles: ["test/kit/scan/vitest-setup.ts"],
     // Nothing here is timed. These end what hangs, far beyond what the slowest test takes on a busy machine.
-    testTimeout: FULL ? 900_000 : 180_000,
-    hookTimeout: 180_000,
+    testTimeout: FULL ? 900_000 : 600_000,
+    hookTimeout: 300_000,
   },
 });

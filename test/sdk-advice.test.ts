@@ -1,7 +1,7 @@
 /** What the SDK tells its caller to call is there. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { METHOD_WORDS } from "@coffer/tasks";
+import { METHOD_COMMANDS } from "@coffer/tasks";
 import { expect, it } from "vitest";
 import { createClient } from "@coffer/sdk";
 
@@ -31,5 +31,5 @@ it("each method that a sentence names exists, and has words for people and model
     return typeof method !== "function";
   });
   expect(missing).toEqual([]);
-  expect([...named].filter((name) => !Object.hasOwn(METHOD_WORDS, name))).toEqual([]);
+  expect([...named].filter((name) => !Object.hasOwn(METHOD_COMMANDS, name))).toEqual([]);
 });

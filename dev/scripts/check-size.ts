@@ -24,7 +24,7 @@ for (const { name, split, budget } of PAGES) {
     target: "es2024",
     conditions: ["coffer-source"],
     // Kept out of the first file, and not counted; without splitting they are in it.
-    ...(split ? { external: ["./transfers.ts", "./sentences.ts"] } : {}),
+    ...(split ? { external: ["*/transfers.ts", "*/error-sentences.ts"] } : {}),
     metafile: true,
     write: false,
     logLevel: "error",

@@ -238,6 +238,18 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
     const to = { ...place, ...options, name, store };
     return (await node.uploadFile(run.client, path, to).finally(() => rm(path))).file;
   }),
+  uploadFiles: making("file", async (run, { place, meaning }) => {
+    const { name, content, body } = secrets(run);
+    run.means({ ...meaning, name, content, kind: "file" });
+    const path = join(run.world.machine.directory, run.draw.word("uploads"));
+    const { store } = run.world.machine;
+    await writeFile(path, body);
+    const [outcome] = await node
+      .uploadFiles(run.client, [{ path, ...place, name }], { store })
+      .finally(() => rm(path));
+    if (outcome?.result == null) throw outcome?.error ?? new Error("no outcome");
+    return outcome.result.file;
+  }),
   uploadFolder: wholeFolder((run, directory, place) => node.uploadFolder(run.client, directory, place)),
   downloadFolder: wholeFolder((run, directory, place) => node.downloadFolder(run.client, directory, place)),
   syncFolder: wholeFolder((run, directory, place) =>

@@ -2,9 +2,9 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher } from "@coffer/devstack";
-import { createMemory, createServer, NO_RECORD, type Launch } from "@coffer/mcp";
+import { CredentialState, createServer, NO_CALL_RECORD, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
-import { resolveFolders, sessionOver } from "@coffer/tasks";
+import { resolveFolders, serviceLinkOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { blameContent, itemOf, placeOf, secrets, undoDeletion, vaultOf } from "./arguments.ts";
 import type { World } from "./world.ts";
@@ -29,13 +29,13 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
   };
   const server = createServer({
     launch: parsed,
-    session: sessionOver(client, owner.signer.chainAddress),
+    serviceLink: serviceLinkOver(client, owner.signer.chainAddress),
     folders: { ...(await resolveFolders([directory])), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
     handOut: () => Promise.resolve(null),
-    memory: createMemory(),
-    record: NO_RECORD,
+    credentialState: new CredentialState(),
+    record: NO_CALL_RECORD,
     keyId: null,
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

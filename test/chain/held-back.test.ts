@@ -4,7 +4,7 @@ import {
   addMember,
   type Chain,
   createVault,
-  encodeUnfinished,
+  encodeCreation,
   fromSuiSigner,
   offerOwnership,
   openChain,
@@ -238,7 +238,7 @@ async function keptCreation(owner: TransactionSigner): Promise<SignedTransaction
 
 it("an unfinished creation goes on with its own transaction, which makes one object however often it is sent", async () => {
   const owner = await person();
-  const text = encodeUnfinished(await keptCreation(owner));
+  const text = encodeCreation(await keptCreation(owner));
   const first = await resumeCreation(open(), owner.chainAddress, {}, text);
   const again = await resumeCreation(open(), owner.chainAddress, {}, text);
   expect([first?.owner.chainAddress, again?.objectId]).toEqual([owner.chainAddress, first?.objectId]);
@@ -253,7 +253,7 @@ it("an unfinished creation is begun anew when it is void: the first transaction 
   const signed = await keptCreation(owner);
   localnet.advanceEpoch();
   localnet.advanceEpoch();
-  expect(await resumeCreation(open(), owner.chainAddress, {}, encodeUnfinished(signed))).toBeNull();
+  expect(await resumeCreation(open(), owner.chainAddress, {}, encodeCreation(signed))).toBeNull();
   const { client } = open();
   const send = client.core.executeTransaction({ transaction: signed.bytes, signatures: [signed.signature] });
   await expect(send).rejects.toThrow("Transaction Expired");
@@ -261,7 +261,7 @@ it("an unfinished creation is begun anew when it is void: the first transaction 
 
 it("an unfinished creation is begun anew when its coin was spent otherwise, and asked for again while nobody answers", async () => {
   const owner = await person();
-  const text = encodeUnfinished(await keptCreation(owner));
+  const text = encodeCreation(await keptCreation(owner));
   const { chain } = holding();
   await expect(resumeCreation(chain, owner.chainAddress, {}, text)).rejects.toEqual(refusal("transaction_unknown"));
   await createVault(open(), owner, {});
@@ -271,7 +271,7 @@ it("an unfinished creation is begun anew when its coin was spent otherwise, and 
 it("what a journal holds is sent only when it is the creation that is wanted, by whom it is wanted", async () => {
   const owner = await person();
   const eve = await person();
-  const text = encodeUnfinished(await keptCreation(owner));
+  const text = encodeCreation(await keptCreation(owner));
   const resume = (wanted: object, by = owner, kept = text) => resumeCreation(open(), by.chainAddress, wanted, kept);
   for (const kept of ["", "{}", "null", text.slice(1), text.replace("transaction", "transactions")])
     expect(await resume({}, owner, kept)).toBeNull();

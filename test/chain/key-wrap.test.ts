@@ -12,7 +12,7 @@ import {
   type SealKeyWrap,
   type VaultObjects,
 } from "@coffer/chain";
-import type { KeyPlace } from "@coffer/crypto";
+import type { KeyBinding } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
 import { parseSerializedSignature } from "@mysten/sui/cryptography";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
@@ -31,7 +31,7 @@ let localnet: Localnet;
 let network: NetworkConfiguration;
 let chain: Chain;
 let objectId: string;
-let first: { sealedKey: Uint8Array; place: KeyPlace };
+let first: { sealedKey: Uint8Array; place: KeyBinding };
 
 beforeAll(async () => {
   localnet = await openLocalnet();
@@ -169,7 +169,7 @@ function vaultObjectsOf(from: Chain): VaultObjects {
   return { locate: async (vault) => locateVault(await from.readVault(`0x${toHex(vault)}`), owner.chainAddress) };
 }
 
-function placeIn(generation: bigint, creator = owner): KeyPlace {
+function placeIn(generation: bigint, creator = owner): KeyBinding {
   return { vault: fromHex(objectId), generation, after: 0n, creator: fromHex(creator.chainAddress) };
 }
 

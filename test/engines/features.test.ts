@@ -2,8 +2,9 @@
 import { runOnEngines } from "./on-engines.ts";
 
 runOnEngines(
-  "server/src/features/{uploads,holds}/*.test.ts",
-  "server/src/features/files/{faults,uploading}.test.ts",
+  "server/src/features/files/upload/resumable/*.test.ts",
+  "server/src/features/holds/*.test.ts",
+  "server/src/features/files/upload/{faults,single}.test.ts",
   "server/src/features/invites/races.test.ts",
   "server/src/features/sessions/refreshing.test.ts",
   "server/src/features/mail-tokens/processes.test.ts",

@@ -1,5 +1,5 @@
 /** A key wrap over the allowlist chain and key servers in process, with a signer that counts. */
-import type { KeyPlace } from "@coffer/crypto";
+import type { KeyBinding } from "@coffer/crypto";
 import { fromSuiSigner, type NetworkConfiguration, sealVaultKeyWrap, type SealKeyWrap } from "@coffer/chain";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { fromHex } from "@mysten/sui/utils";
@@ -36,7 +36,7 @@ export function keypairOf(fill: number): Ed25519Keypair {
   return Ed25519Keypair.fromSecretKey(new Uint8Array(32).fill(fill));
 }
 
-export function placeOf(generation: bigint, creator = keypairOf(1)): KeyPlace {
+export function placeOf(generation: bigint, creator = keypairOf(1)): KeyBinding {
   return { vault: fromHex(VAULT), generation, after: 0n, creator: fromHex(creator.toSuiAddress()) };
 }
 

@@ -80,7 +80,7 @@ function withoutNames({ endpointId, body }: SentRequest): Buffer {
 }
 
 /** Address, headers and body, and whatever stands there in base64 or in hex; headers have base64 within base64. */
-function placesIn(request: SentRequest): Buffer[] {
+export function placesIn(request: SentRequest): Buffer[] {
   const { url, headers } = request;
   const raw = [Buffer.from(decodeURIComponent(url)), Buffer.from(headers), withoutNames(request)];
   const once = raw.flatMap(decodedIn);

@@ -1,11 +1,11 @@
 /** The tool server in this process, over any service, with a host that can be asked: without the seconds that a process takes. */
 import { pathToFileURL } from "node:url";
-import { createMemory, createServer, NO_RECORD, type Launch, type ServerParts } from "@coffer/mcp";
+import { CredentialState, createServer, NO_CALL_RECORD, type Launch, type ServerParts } from "@coffer/mcp";
 import type { ToolAnswer } from "@coffer/devstack";
 import type { Client as SdkClient } from "@coffer/sdk";
 import { createFake } from "@coffer/sdk/testing";
 import { createClient, type Middleware } from "@coffer/sdk";
-import { resolveFolders, sessionOver } from "@coffer/tasks";
+import { resolveFolders, serviceLinkOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Era } from "./mcp-http.ts";
@@ -56,10 +56,10 @@ export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHer
   const { client, folders = [], era = "legacy", onAsked, roots } = options;
   const parts: ServerParts = {
     launch: { ...LAUNCH, allowedFolders: folders, ...options.launch },
-    session: sessionOver(client),
+    serviceLink: serviceLinkOver(client),
     stop: new AbortController().signal,
-    memory: createMemory(),
-    record: NO_RECORD,
+    credentialState: new CredentialState(),
+    record: NO_CALL_RECORD,
     keyId: null,
     folders: { ...(await resolveFolders(folders)), denied: { folders: [], files: [] } },
     log: () => undefined,

@@ -1,7 +1,7 @@
 /** What a model is told to do next can be done with the tools, the flags of this server and the commands of its user. */
 import { printedCommands } from "@coffer/cli/printed-commands";
 import { ERRORS } from "@coffer/contract";
-import { LOCAL_FAILURES, METHOD_WORDS, stepFor, TaskFailure, type FailureCode } from "@coffer/tasks";
+import { LOCAL_FAILURES, METHOD_COMMANDS, stepFor, TaskFailure, type FailureCode } from "@coffer/tasks";
 import { execFileSync } from "node:child_process";
 import { sourceLauncher } from "@coffer/devstack";
 import { TOOLS } from "@coffer/mcp";
@@ -11,7 +11,7 @@ const CODES = [...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)] as Failur
 const TEXTS = new Map<string, string>([
   ...CODES.map((code): [string, string] => [code, new TaskFailure(code).nextStep]),
   ["no code", stepFor("nothing")],
-  ...Object.entries(METHOD_WORDS).map(([name, { command, tool }]): [string, string] => [name, tool ?? command]),
+  ...Object.entries(METHOD_COMMANDS).map(([name, { command, tool }]): [string, string] => [name, tool ?? command]),
 ]);
 const ARGUMENTS = new Set(TOOLS.flatMap((tool) => Object.keys(tool.inputSchema(false)["properties"] as object)));
 const FACTS = new Set([

@@ -1,7 +1,7 @@
 /** Every tool that destroys or opens access, in both protocol eras, by every kind of answer: only a clear yes, once, does it. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createMemory } from "@coffer/mcp";
+import { CredentialState } from "@coffer/mcp";
 import type { Client } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -242,12 +242,13 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
       expect(await attempt(tools, act, last)).toBeNull();
       expect(await act.isDone()).toBe(true);
       // Whatever the same call would do now, this token is used up.
-      const memory = createMemory();
+      const credentialState = new CredentialState();
       const binding = { tool: act.tool, args: act.args, state: 1 };
-      const once = memory.confirmations.issue(binding);
-      expect([memory.confirmations.redeem(once, binding), memory.confirmations.redeem(once, binding)]).toEqual([
-        ...[true, false],
-      ]);
+      const once = credentialState.confirmations.issue(binding);
+      expect([
+        credentialState.confirmations.redeem(once, binding),
+        credentialState.confirmations.redeem(once, binding),
+      ]).toEqual([...[true, false]]);
     });
 
     it("not by a host that cannot ask, where only a person counts", async () => {
@@ -298,9 +299,9 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
 
   it("not once more by the state that it was done with", async () => {
     const { act, open } = await openAct(make);
-    const memory = createMemory();
+    const credentialState = new CredentialState();
     const states: string[] = [];
-    const host = { era: { pin: "2026-07-28" }, onAsked: () => YES, parts: { memory } };
+    const host = { era: { pin: "2026-07-28" }, onAsked: () => YES, parts: { credentialState } };
     await using tools = await open({
       ...host,
       tamper: ({ params }) => {
@@ -327,7 +328,7 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
 
   it("not by the state of another call", async () => {
     const { act, open } = await openAct(make);
-    const memory = createMemory();
+    const credentialState = new CredentialState();
     let stolen = "";
     const steal = ({ params }: Sent): void => {
       if (typeof params?.["requestState"] === "string") stolen = params["requestState"];
@@ -337,14 +338,19 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
       era: { pin: "2026-07-28" },
       onAsked: () => YES,
       tamper: steal,
-      parts: { memory },
+      parts: { credentialState },
     });
     await generous.call("webhook_set", { url: "https://receiver.example/other" });
     expect(stolen).not.toBe("");
     const swap = ({ params }: Sent): void => {
       if (typeof params?.["requestState"] === "string") params["requestState"] = stolen;
     };
-    await using tools = await open({ era: { pin: "2026-07-28" }, onAsked: () => YES, tamper: swap, parts: { memory } });
+    await using tools = await open({
+      era: { pin: "2026-07-28" },
+      onAsked: () => YES,
+      tamper: swap,
+      parts: { credentialState },
+    });
     await attempt(tools, act);
     expect(await act.isDone()).toBe(false);
   });

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startStack } from "@coffer/devstack";
 import { createClient, type Client, type Middleware } from "@coffer/sdk";
-import { sessionOver } from "@coffer/tasks";
+import { serviceLinkOver } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { openFakeService, openToolsHere } from "../kit/tools-here.ts";
@@ -64,8 +64,8 @@ interface Opened {
 /** How many cases there were. */
 async function requireTold({ chainAddress, client, fileId, lies, state, stored }: Opened): Promise<number> {
   const folder = makeDirectory();
-  const session = sessionOver(client, chainAddress);
-  await using tools = await openToolsHere({ client, folders: [folder], parts: { session } });
+  const serviceLink = serviceLinkOver(client, chainAddress);
+  await using tools = await openToolsHere({ client, folders: [folder], parts: { serviceLink } });
   let cases = 0;
   for (const [name, spoil] of Object.entries(SPOILS))
     for (let at = 7; at < stored; at += CHUNK)

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
-import { createMemory, TOOLS, type Memory } from "@coffer/mcp";
+import { CredentialState, TOOLS } from "@coffer/mcp";
 import type { ApiKey, Middleware, VaultReaders } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import type { Era } from "../kit/mcp-http.ts";
@@ -168,10 +168,10 @@ async function openScene() {
   return { ...every, client, sent, state };
 }
 
-function memoryOf(taint: Partial<Memory["taint"]>): Memory {
-  const memory = createMemory();
-  Object.assign(memory.taint, taint);
-  return memory;
+function stateOf(taint: Partial<CredentialState["taint"]>): CredentialState {
+  const credentialState = new CredentialState();
+  Object.assign(credentialState.taint, taint);
+  return credentialState;
 }
 
 const LISTS: ReadonlySet<string> = new Set(["files", "paths", "vaultIds", "events"]);
@@ -194,9 +194,13 @@ it.each(ALL)(
       [name]: LISTS.has(name) ? [text] : text,
     };
     /** What was sent of it by one call, before a host that cannot ask. */
-    const call = async (taint: Partial<Memory["taint"]>, readers: VaultReaders) => {
+    const call = async (taint: Partial<CredentialState["taint"]>, readers: VaultReaders) => {
       Object.assign(state, { readers });
-      await using tools = await openToolsHere({ client, folders: [folder], parts: { memory: memoryOf(taint) } });
+      await using tools = await openToolsHere({
+        client,
+        folders: [folder],
+        parts: { credentialState: stateOf(taint) },
+      });
       const before = sent.length;
       const { code } = await tools.call(tool, args);
       const needle = text.includes(CANARY) ? CANARY : text;
@@ -227,9 +231,15 @@ describe.each<readonly [string, Era]>([
     const { client, folder, state, vaultId } = await openScene();
     for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), name);
     const asked: string[] = [];
-    const memory = memoryOf({ isTainted: true });
+    const credentialState = stateOf({ isTainted: true });
     const onAsked = (message: string) => (asked.push(message), YES);
-    await using tools = await openToolsHere({ client, era, folders: [folder], parts: { memory }, onAsked });
+    await using tools = await openToolsHere({
+      client,
+      era,
+      folders: [folder],
+      parts: { credentialState },
+      onAsked,
+    });
     state.readers = ONE_STRANGER;
     expect((await tools.call("file_upload", { paths: ["a.txt", "b.txt"], vaultId })).code).toBeNull();
     expect((await tools.call("file_write", { name: "c.txt", text: "c", vaultId })).code).toBeNull();
@@ -252,7 +262,7 @@ describe.each<readonly [string, Era]>([
       };
       return answers.shift() ?? YES;
     };
-    const parts = { memory: memoryOf({ isTainted: true }) };
+    const parts = { credentialState: stateOf({ isTainted: true }) };
     await using tools = await openToolsHere({ client, era, parts, onAsked });
     state.readers = ONE_STRANGER;
     const write = () =>
@@ -272,7 +282,7 @@ it("addresses of the account's own live keys are no strangers [T5]", async () =>
   };
   Object.assign(client.apiKeys, { list });
   state.readers = ONE_STRANGER;
-  const parts = { memory: memoryOf({ isTainted: true }) };
+  const parts = { credentialState: stateOf({ isTainted: true }) };
   await using tools = await openToolsHere({ client, parts });
   expect((await tools.call("file_write", { name: "a", text: "x", vaultId })).code).toBeNull();
   ends.splice(0, 1, { chainAddress: STRANGER, revokedAt: "2026-01-01T00:00:00.000Z" });
@@ -283,7 +293,11 @@ it("nobody is asked about the vault of --vault, nor where the operator accepts t
   const { client, state, vaultId } = await openScene();
   state.readers = ONE_STRANGER;
   for (const launch of [{ vaultId }, { confirm: "token" as const }]) {
-    await using tools = await openToolsHere({ client, launch, parts: { memory: memoryOf({ isTainted: true }) } });
+    await using tools = await openToolsHere({
+      client,
+      launch,
+      parts: { credentialState: stateOf({ isTainted: true }) },
+    });
     const place = "vaultId" in launch ? {} : { vaultId };
     expect(
       (await tools.call("file_write", { name: `${Object.keys(launch)[0] ?? ""}.txt`, text: "x", ...place })).code,

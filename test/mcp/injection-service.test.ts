@@ -1,6 +1,6 @@
 /** Orders in what a service says: error texts, ids of requests, every field that is free text, and the words of receivers. */
 import type { Middleware } from "@coffer/sdk";
-import { createMemory, TOOLS } from "@coffer/mcp";
+import { CredentialState, TOOLS } from "@coffer/mcp";
 import { expect, it } from "vitest";
 import { serviceOfFile } from "../kit/service-here.ts";
 import { openToolsHere } from "../kit/tools-here.ts";
@@ -126,9 +126,9 @@ it("an agent that obeys all that a service says harms nothing", async () => {
       for (const [carrier, poison] of Object.entries(CARRIERS)) {
         const text = form(written(order)).slice(0, 290);
         // One conversation. What it is told comes from the hostile service, what it does reaches the real one.
-        const memory = createMemory();
-        await using told = await openToolsHere({ client: connect(poison(text)), parts: { memory } });
-        await using acting = await openToolsHere({ client, parts: { memory } });
+        const credentialState = new CredentialState();
+        await using told = await openToolsHere({ client: connect(poison(text)), parts: { credentialState } });
+        await using acting = await openToolsHere({ client, parts: { credentialState } });
         for (const [tool, args] of Object.entries(calls)) {
           const done = new Set<string>();
           await obey(acting, await told.call(tool, args), done);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolAnswer } from "@coffer/devstack";
-import { createMemory, TOOLS } from "@coffer/mcp";
+import { CredentialState, TOOLS } from "@coffer/mcp";
 import type { Middleware } from "@coffer/sdk";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -132,12 +132,12 @@ describe.each([
 ])("a service that sends %s", (_, text, rows) => {
   it("gets no answer beyond the limit out of any tool", async () => {
     const { calls, folder, service } = await openEveryCall(newAccount);
-    const memory = createMemory();
+    const credentialState = new CredentialState();
     await using tools = await openToolsHere({
       client: service.connect(swelling(text, rows)),
       folders: [folder],
       launch: { confirm: "token" },
-      parts: { memory },
+      parts: { credentialState },
     });
     for (const { name } of TOOLS) for (const args of calls[name] ?? []) requireShort(await tools.call(name, args));
   });

@@ -64,6 +64,21 @@ describe("an export", () => {
     await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: "x" })).rejects.toThrow();
   });
 
+  test("that is closed reads nothing any more, also where it had begun, and says so", async () => {
+    const opened = await openAs(member);
+    const reading = opened.read(fileIds[0] ?? "");
+    await reading.next();
+    expect(await allOf(opened.folders())).toHaveLength(1);
+    opened.close();
+    opened.close();
+    await expect(allOf(opened.files())).rejects.toMatchObject({ code: "keys_forgotten", retryable: true });
+    await expect(opened.verify()).rejects.toMatchObject({ code: "keys_forgotten" });
+    await reading.return();
+    const unread = await openAs(member);
+    unread.close();
+    await expect(readAll(unread, fileIds[0] ?? "")).rejects.toMatchObject({ code: "keys_forgotten" });
+  });
+
   test("leaves out the trash unless asked, and says its size before it fetches anything", async () => {
     const directory = makeDirectory();
     const seen: (readonly [number, number])[] = [];

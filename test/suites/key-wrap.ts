@@ -1,5 +1,5 @@
 /** What every VaultKeyWrap does, whatever decides who is a member (the port's failure contract is in `@coffer/crypto`). */
-import { CryptoError, MAX_SEALED_KEY_BYTES, type KeyPlace, type VaultKeyWrap } from "@coffer/crypto";
+import { CryptoError, MAX_SEALED_KEY_BYTES, type KeyBinding, type VaultKeyWrap } from "@coffer/crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 export interface KeyWrapSubject extends AsyncDisposable {
@@ -9,7 +9,7 @@ export interface KeyWrapSubject extends AsyncDisposable {
   /** Of somebody who is none. */
   readonly stranger: VaultKeyWrap;
   /** The vault in its current generation, made by the owner. */
-  readonly place: KeyPlace;
+  readonly place: KeyBinding;
   /** How often each key server has been asked for keys; a wrap without servers counts its unwrappings. */
   asked(): readonly number[];
 }
@@ -20,7 +20,7 @@ const OTHER_KEY = Uint8Array.from({ length: 32 }, (_, index) => 5 * index + 2);
 export function describeKeyWrap(name: string, open: () => Promise<KeyWrapSubject>): void {
   describe(`the key wrap of ${name}`, () => {
     let subject: KeyWrapSubject;
-    let sealed: { readonly sealedKey: Uint8Array; readonly place: KeyPlace };
+    let sealed: { readonly sealedKey: Uint8Array; readonly place: KeyBinding };
     beforeAll(async () => {
       subject = await open();
       sealed = { sealedKey: await subject.owner.wrap(KEY, subject.place), place: subject.place };

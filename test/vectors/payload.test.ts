@@ -86,10 +86,13 @@ describe.each(PLATFORMS)("on the $name platform", (platform) => {
     });
 
     async function read(file: Uint8Array, dataKey: string, digest?: string) {
-      const key = { dataKey: new DataKey(bytes(dataKey)), digest: digest === undefined ? null : bytes(digest) };
+      const unlock = () => ({
+        dataKey: new DataKey(bytes(dataKey)),
+        digest: digest === undefined ? null : bytes(digest),
+      });
       const pieces: Uint8Array[] = [];
       try {
-        for await (const piece of decryptFile(platform, feed(file, sizes), { unlock: () => key })) pieces.push(piece);
+        for await (const piece of decryptFile(platform, feed(file, sizes), { unlock })) pieces.push(piece);
         return { content: Buffer.concat(pieces), error: null };
       } catch (error) {
         if (!(error instanceof CryptoError)) throw error;

@@ -139,11 +139,13 @@ async function readVersion(known: Known, version: VersionCase): Promise<unknown>
   const shown = version.entry === null ? {} : { entry: parseEntryStatement(bytesOf(version.entry)) };
   const question = { ...place, fileId, versionId, seen: seenOf(version.seen), ...shown };
   const verified = await verifyVersion(known.platform, question, answer, () => known.key(version.vaultKey));
+  // The reader disposes it.
+  const dataKey = base64(verified.dataKey.reveal());
   let content = "";
   const decoder = new TextDecoder();
   for await (const piece of decryptFile(known.platform, new Blob([file]).stream(), { unlock: () => verified }))
     content += decoder.decode(piece, { stream: true });
-  return { dataKey: base64(verified.dataKey.reveal()), content };
+  return { dataKey, content };
 }
 
 async function readEntry(known: Known, entry: EntryCase): Promise<unknown> {

@@ -7,7 +7,7 @@ import {
   VaultKey,
   type Author,
   type CryptoPlatform,
-  type KeyMaking,
+  type KeyOrigin,
   type ListedEntry,
   type VaultKeyRecord,
   type VaultView,
@@ -82,13 +82,13 @@ export function recordOf(
   name: KeyName,
   creator: Author,
   signer = creator.signer,
-  making?: KeyMaking,
+  origin?: KeyOrigin,
 ): Promise<VaultKeyRecord> {
   const key = KEYS[name];
   const sealedKey = bytesOf(`sealed ${name}`, 40);
   const { generation, after, vault } = key;
   const fields = { vault, generation, after, creator: creator.address, check: key.subkey("check"), sealedKey };
-  return signRecord({ ...fields, ...(making !== undefined && { making }) }, signer);
+  return signRecord({ ...fields, ...(origin !== undefined && { origin }) }, signer);
 }
 
 /** Node's, with "random" bytes that depend on the seed alone. */

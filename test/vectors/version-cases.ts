@@ -62,7 +62,7 @@ export async function write(content: string, toWrite: ToWrite = {}): Promise<Wri
     contentSize: content.length,
     padded: false,
     envelopeOf: (request) => {
-      dataKey = request.dataKey;
+      dataKey = new DataKey(request.dataKey.reveal());
       return makeEnvelope(platform, record, KEYS[key], request);
     },
   });

@@ -34,7 +34,7 @@ const IMPORTABLE = {
       "savedSession",
     ],
     "nodeTransport",
-    "uploadFile",
+    ...["uploadFile", "uploadFiles"],
   ],
   "@coffer/sdk/shared": ["checkNetwork", "sharedVaults"],
   "@coffer/sdk/testing": ["createFake", "Failure"],

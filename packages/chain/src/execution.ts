@@ -1,11 +1,11 @@
 /** Builds, checks, signs, sends and awaits one transaction. */
 import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactions";
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
-import { checkBuilt } from "./built-transaction.ts";
+import { checkBuiltTransaction } from "./transaction-check.ts";
 import { ChainError } from "./errors.ts";
 import { type Epochs, type EpochSource, takesOneEpochOnly, validNow } from "./expiration.ts";
 import { type Node, REQUEST_MS } from "./node.ts";
-import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
+import { isUnreachable, type PackageIds, toChainError } from "./transaction-errors.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { findEndedSignIn } from "./zklogin.ts";
 
@@ -177,7 +177,7 @@ async function build(chain: Executor, sender: string, transaction: Transaction, 
   const bytes = await transaction.build({ client: chain.client }).catch(async (cause: unknown) => {
     throw await namePoverty(chain, sender, toChainError(cause, chain.network));
   });
-  checkBuilt(bytes, kind, sender, expiration);
+  checkBuiltTransaction(bytes, kind, sender, expiration);
   return bytes;
 }
 

@@ -20,15 +20,15 @@ export {
   networkConfiguration,
   parseNetworkConfiguration,
 } from "./network.ts";
-export { KNOWN_NETWORKS, type KnownNetwork, type UnpinnedKeyServerSet } from "./known-networks.ts";
+export { KNOWN_NETWORKS, type KnownNetwork, type UnpinnedKeyServerSet } from "./network-catalog.ts";
 export { type Published, publishPackage, type PublishTarget } from "./publish.ts";
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
 export { findMember, locateVault, toVaultView, type VaultObject } from "./vault-object.ts";
 export { LAG_MS } from "./vault-at-node.ts";
 export { MEMORY_MS, MOST_AHEAD_MS, type ReadOptions } from "./vault-reader.ts";
-export { warningsAbout } from "./former-entries.ts";
+export { warningsAbout } from "./vault-room.ts";
 export { type ActWarning, type ExecutionOptions, type SignedTransaction } from "./execution.ts";
-export { encodeUnfinished, resumeCreation, type WantedVault } from "./unfinished-creation.ts";
+export { encodeCreation, resumeCreation, type NewVaultFacts } from "./vault-creation.ts";
 export {
   acceptOwnership,
   addMember,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { KNOWN_NETWORKS } from "./known-networks.ts";
+import { KNOWN_NETWORKS } from "./network-catalog.ts";
 import { type NetworkConfiguration, parseNetworkConfiguration } from "./network.ts";
 import { PACKAGE_DIGEST } from "./package/index.ts";
 

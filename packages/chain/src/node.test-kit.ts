@@ -3,7 +3,7 @@ import { NO_END } from "@coffer/crypto";
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { fromBase64, fromHex } from "@mysten/sui/utils";
-import { KNOWN_NETWORKS } from "./known-networks.ts";
+import { KNOWN_NETWORKS } from "./network-catalog.ts";
 import type { NetworkConfiguration } from "./network.ts";
 import type { Node } from "./node.ts";
 import { MODULES, PACKAGE_DIGEST } from "./package/index.ts";

@@ -51,10 +51,10 @@ async function verifyPackage(node: Node): Promise<void> {
   if (object?.objectBcs === undefined) throw changed("package", originalPackageId, "nothing");
   const modules = parseModules(object.objectBcs, originalPackageId);
   const [expected, ...more] = MODULES.map((module) => fromBase64(module));
-  const found = modules?.get(MODULE);
-  if (expected === undefined || more.length > 0 || modules?.size !== 1 || found === undefined)
+  const module = modules?.get(MODULE);
+  if (expected === undefined || more.length > 0 || modules?.size !== 1 || module === undefined)
     throw changed("package", originalPackageId, "a package with other modules");
-  if (!equal(unplace(found, originalPackageId), expected))
+  if (!equal(unplace(module, originalPackageId), expected))
     throw changed("package", originalPackageId, "a package with other code");
 }
 
@@ -82,9 +82,9 @@ function equal(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, at) => byte === right[at]);
 }
 
-function changed(what: string, configured: string, found: string): ChainError {
+function changed(what: string, configured: string, actual: string): ChainError {
   return new ChainError("network_changed", {
-    message: `The configured ${what} is ${configured}, but there is ${found}. Nothing was signed; check the network configuration.`,
+    message: `The configured ${what} is ${configured}, but there is ${actual}. Nothing was signed; check the network configuration.`,
   });
 }
 

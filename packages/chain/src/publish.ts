@@ -7,10 +7,10 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64, toBase64 } from "@mysten/sui/utils";
 import { type ChainOptions, openChain } from "./chain.ts";
-import { isCreatedBy } from "./created-object.ts";
+import { isCreatedBy } from "./object-origin.ts";
 import { ChainError } from "./errors.ts";
 import { type ActWarning, execute, type Executed } from "./execution.ts";
-import type { UnpinnedKeyServerSet } from "./known-networks.ts";
+import type { UnpinnedKeyServerSet } from "./network-catalog.ts";
 import { type NetworkConfiguration, parseNetworkConfiguration } from "./network.ts";
 import { readNodeState } from "./node.ts";
 import { boundedFetch } from "./node-fetch.ts";
@@ -88,14 +88,14 @@ function toPublish(): Transaction {
 
 function findPackage(executed: Executed): string {
   const written = executed.effects.changedObjects.filter(({ outputState }) => outputState === "PackageWrite");
-  const [found, ...more] = written;
-  if (found === undefined || more.length > 0) throw new ChainError("transaction_failed");
+  const [packageId, ...more] = written;
+  if (packageId === undefined || more.length > 0) throw new ChainError("transaction_failed");
   // The publisher of the same modules under another id may have kept the right to upgrade them.
-  if (!isCreatedBy(executed.digest, found.objectId))
+  if (!isCreatedBy(executed.digest, packageId.objectId))
     throw new ChainError("network_changed", {
       message: "The chain node names a package that this transaction did not publish. Name another node.",
     });
-  return found.objectId;
+  return packageId.objectId;
 }
 
 /** Clients will insist on the chain's state of today. */
@@ -109,7 +109,7 @@ async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKe
     })),
     verifyKeyServers: false,
   });
-  const found = await seal.getKeyServers().catch((cause: unknown) => {
+  const keyServers = await seal.getKeyServers().catch((cause: unknown) => {
     throw new ChainError("network_changed", {
       message:
         "A key server is not on this chain, or not as it was named. Nothing was published; check the key servers.",
@@ -118,7 +118,7 @@ async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKe
   });
   const pinned = servers.map((server) => ({
     ...server,
-    publicKey: toBase64(found.get(server.objectId)?.pk ?? fromBase64("")),
+    publicKey: toBase64(keyServers.get(server.objectId)?.pk ?? fromBase64("")),
   }));
   return { threshold, servers: pinned };
 }

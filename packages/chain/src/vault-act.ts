@@ -2,7 +2,7 @@
 import type { Chain } from "./chain.ts";
 import { ChainError } from "./errors.ts";
 import { type ActWarning, execute, type Executed, type ExecutionOptions, inTurn } from "./execution.ts";
-import { warningsAbout } from "./former-entries.ts";
+import { warningsAbout } from "./vault-room.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { toTransaction, type VaultCall } from "./vault-functions.ts";
 import type { VaultObject } from "./vault-object.ts";
@@ -38,7 +38,7 @@ export interface OwnerActOptions extends ExecutionOptions {
    * What earlier transactions named that gave the right which this act takes away. While {@link mayStillRun one of them
    * may be executed}, the act is sent even if the vault shows nothing that it could take away.
    */
-  readonly given?: readonly string[] | undefined;
+  readonly earlierGrants?: readonly string[] | undefined;
 }
 
 /**
@@ -100,14 +100,14 @@ async function runOnce(
   const isDone = act.isDone(before);
   if (isDone && !mustTake(chain, before, options, act)) return already(before);
   act.check(before);
-  const given = act.give?.(before, last) ?? null;
-  const call = given ?? act.call?.(before);
+  const granting = act.give?.(before, last) ?? null;
+  const call = granting ?? act.call?.(before);
   if (call === undefined) throw new TypeError("an act is a call");
   const transact = () => toTransaction(call, chain.network.latestPackageId);
   let isSigned = false;
   const beforeSend: ExecutionOptions["beforeSend"] = async (...sent) => {
     isSigned = true;
-    if (given !== null) await options.beforeGiving?.(last);
+    if (granting !== null) await options.beforeGiving?.(last);
     await options.beforeSend?.(...sent);
   };
   try {
@@ -129,9 +129,9 @@ async function runOnce(
 }
 
 /** The vault shows nothing to take away, and a transaction that gives it may still be executed. */
-function mustTake(chain: Chain, vault: VaultObject, { given = [] }: OwnerActOptions, act: Act): boolean {
+function mustTake(chain: Chain, vault: VaultObject, { earlierGrants = [] }: OwnerActOptions, act: Act): boolean {
   const isTaking = act.call !== undefined && (act.give?.(vault, vault.last) ?? null) === null;
-  return isTaking && given.some((last) => mayStillRun(chain, vault, last));
+  return isTaking && earlierGrants.some((last) => mayStillRun(chain, vault, last));
 }
 
 function already(vault: VaultObject): VaultAct {

@@ -1,6 +1,6 @@
 import { decodeVaultObject } from "@coffer/contract";
 import { expect, it } from "vitest";
-import { KNOWN_NETWORKS } from "./known-networks.ts";
+import { KNOWN_NETWORKS } from "./network-catalog.ts";
 import { openPins } from "./pins.ts";
 import {
   changeLast,

@@ -80,16 +80,16 @@ export function openVaultReader(
   elapsed: () => number = () => performance.now(),
   witnesses: readonly Source[] = [],
 ): VaultReader {
-  const shown = new Map<string, Shown>();
+  const reads = new Map<string, Shown>();
   const memory = new Map<string, Memory>();
   const underway = new Map<string, Promise<VaultObject>>();
 
   const readNow = async (objectId: string): Promise<VaultObject> => {
     const [readAt, readAtElapsed] = [node.clock(), elapsed()];
     const vault = await readAgreed({ node, pins }, witnesses, objectId);
-    const before = shown.get(objectId);
+    const before = reads.get(objectId);
     const isLower = before !== undefined && isOlder(vault, before.newest);
-    if (!isLower) shown.set(objectId, noteShown(before, vault, readAtElapsed, witnesses.length > 0));
+    if (!isLower) reads.set(objectId, noteShown(before, vault, readAtElapsed, witnesses.length > 0));
     if (!isLower || before.isDoubted) memory.set(objectId, { vault, readAt, readAtElapsed });
     return vault;
   };
@@ -115,13 +115,13 @@ export function openVaultReader(
     if (remembered !== null) return remembered;
     for (const delay of [...RETRIES, null]) {
       const vault = await readOnce(objectId);
-      const known = shown.get(objectId);
-      const isLower = known !== undefined && isOlder(vault, known.newest);
-      const isTaken = known?.confirmed == null || !isOlder(vault, known.confirmed);
-      if (isReached(vault, options) && isTaken && (!isLower || known.isDoubted)) return vault;
+      const lastRead = reads.get(objectId);
+      const isLower = lastRead !== undefined && isOlder(vault, lastRead.newest);
+      const isTaken = lastRead?.confirmed == null || !isOlder(vault, lastRead.confirmed);
+      if (isReached(vault, options) && isTaken && (!isLower || lastRead.isDoubted)) return vault;
       if (delay === null) {
-        if (!isReached(vault, options) || !isTaken) throw rolledBack(vault, known?.newest, options);
-        if (known !== undefined) shown.set(objectId, { ...known, isDoubted: true });
+        if (!isReached(vault, options) || !isTaken) throw rolledBack(vault, lastRead?.newest, options);
+        if (lastRead !== undefined) reads.set(objectId, { ...lastRead, isDoubted: true });
         return vault;
       }
       await node.wait(delay);
@@ -130,9 +130,9 @@ export function openVaultReader(
   };
   return {
     read: awaitingTime(node, read),
-    newestShown: (objectId) => shown.get(objectId)?.newest ?? null,
+    newestShown: (objectId) => reads.get(objectId)?.newest ?? null,
     forget: (objectId) => {
-      shown.delete(objectId);
+      reads.delete(objectId);
       memory.delete(objectId);
     },
   };
@@ -144,9 +144,9 @@ function awaitingTime(node: Node, read: VaultReader["read"]): VaultReader["read"
     const time = Number(options.hintedTime ?? 0n);
     for (let waited = 0; ;) {
       const vault = await read(objectId, options);
-      const left = time - vault.asOf;
-      if (left <= 0 || waited + left > MOST_AHEAD_MS) return vault;
-      const pause = Math.min(left, TIME_PAUSE_MS);
+      const remaining = time - vault.asOf;
+      if (remaining <= 0 || waited + remaining > MOST_AHEAD_MS) return vault;
+      const pause = Math.min(remaining, TIME_PAUSE_MS);
       await node.wait(pause);
       waited += pause;
     }

@@ -2,7 +2,7 @@
 import { END_STEP_MS, NO_END } from "@coffer/crypto";
 import type { VaultObjectMember } from "@coffer/contract";
 import type { Chain } from "./chain.ts";
-import { isCreatedBy } from "./created-object.ts";
+import { isCreatedBy } from "./object-origin.ts";
 import { ChainError } from "./errors.ts";
 import { execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
 import type { TransactionSigner } from "./signer.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KNOWN_NETWORKS } from "./known-networks.ts";
+import { KNOWN_NETWORKS } from "./network-catalog.ts";
 import { openPins } from "./pins.ts";
 import { changeLast, fakeNode, id, type NodeFake, NOW, OPEN, OWNER, VAULT, vaultBcs } from "./node.test-kit.ts";
 import { openVaultReader } from "./vault-reader.ts";

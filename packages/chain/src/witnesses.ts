@@ -49,11 +49,11 @@ export async function readAgreed(first: Source, witnesses: readonly Source[], ob
 }
 
 /** One node's time does not show whose clock is wrong. If a second node agrees with this machine, the first node's is. */
-async function requireAll(sources: readonly Source[], asked: readonly Promise<View>[]): Promise<View[]> {
+async function requireAll(sources: readonly Source[], views: readonly Promise<View>[]): Promise<View[]> {
   try {
-    return await Promise.all(asked);
+    return await Promise.all(views);
   } catch (error) {
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(views);
     const isSkewed = (reason: unknown): boolean => reason instanceof ChainError && reason.code === "clock_skew";
     const wrong = sources.find((_, at) => outcomes[at]?.status === "rejected" && isSkewed(outcomes[at].reason));
     if (wrong === undefined || !outcomes.some(({ status }) => status === "fulfilled")) throw error;

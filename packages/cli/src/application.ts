@@ -21,10 +21,10 @@ import {
   type Repeated,
   type Routes,
 } from "./declarations.ts";
-import type { Found } from "./find-route.ts";
+import type { RoutedCommand } from "./find-route.ts";
 import { ROOT_BRIEF } from "./help-page.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { DISTANCES, TEXT } from "./usage-words.ts";
+import { DISTANCES, TEXT } from "./parser-messages.ts";
 import { VERSION } from "./version.ts";
 
 /** Called with the parsed values. */
@@ -34,9 +34,9 @@ export type Handler = (
   args: readonly unknown[],
 ) => Promise<void>;
 
-export function buildFor(routes: Routes, found: Found | null, handler: Handler): Application<CommandContext> {
+export function buildApp(routes: Routes, routed: RoutedCommand | null, handler: Handler): Application<CommandContext> {
   return buildApplication(
-    buildGroup(routes, ROOT_BRIEF, found, [], handler),
+    buildGroup(routes, ROOT_BRIEF, routed, [], handler),
     {
       name: "coffer",
       scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true, distanceOptions: DISTANCES },
@@ -60,16 +60,16 @@ const FORMATTING = {
 function buildGroup(
   routes: Routes,
   brief: string,
-  found: Found | null,
+  routed: RoutedCommand | null,
   path: readonly string[],
   handler: Handler,
 ): RouteMap<CommandContext> {
   const built = Object.entries(routes).map(
     ([name, route]): [string, RouteMap<CommandContext> | FrameworkCommand<CommandContext>] => {
       const own = [...path, name];
-      if (isGroup(route)) return [name, buildGroup(route.routes, route.brief, found, own, handler)];
-      const isFound = found !== null && found.path.join(" ") === own.join(" ");
-      return [name, isFound ? buildWhole(found.command, handler) : buildNamed(route.brief)];
+      if (isGroup(route)) return [name, buildGroup(route.routes, route.brief, routed, own, handler)];
+      const isRouted = routed !== null && routed.path.join(" ") === own.join(" ");
+      return [name, isRouted ? buildRunnable(routed.command, handler) : buildListed(route.brief)];
     },
   );
   const hidden = Object.entries(routes).filter(([, route]) => !isGroup(route) && route.isHidden === true);
@@ -83,14 +83,15 @@ function buildGroup(
 }
 
 /** A command that is only listed. */
-const buildNamed = (brief: string): FrameworkCommand<CommandContext> =>
+const buildListed = (brief: string): FrameworkCommand<CommandContext> =>
   buildCommand({ func: () => undefined, parameters: {}, docs: { brief } });
 
-function buildWhole(command: Command, handler: Handler): FrameworkCommand<CommandContext> {
+function buildRunnable(command: Command, handler: Handler): FrameworkCommand<CommandContext> {
   const { brief, args, isList } = command;
   const { flags, aliases } = flagParameters(command.flags, isList);
   return buildCommand<Record<string, unknown>, unknown[]>({
-    func: (values: Readonly<Record<string, unknown>>, ...given: readonly unknown[]) => handler(command, values, given),
+    func: (values: Readonly<Record<string, unknown>>, ...parsedArgs: readonly unknown[]) =>
+      handler(command, values, parsedArgs),
     parameters: { flags, aliases, positional: positionalOf(args) },
     docs: { brief },
   });
@@ -120,11 +121,11 @@ function flagParameter(flag: Flag<unknown>, hidden: boolean): object {
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(kind === "texts" ? { variadic: "," } : {}),
     ...(kind === "verbatim" ? { variadic: true } : {}),
-    ...proposing(complete),
+    ...completionOption(complete),
   };
 }
 
-const proposing = (complete: Completer | undefined): object =>
+const completionOption = (complete: Completer | undefined): object =>
   complete === undefined ? {} : { proposeCompletions: (partial: string) => complete(partial) };
 
 function positionalOf(args: Arguments | Repeated): never {
@@ -133,7 +134,7 @@ function positionalOf(args: Arguments | Repeated): never {
     placeholder: name,
     parse,
     ...(isOptional === true ? { optional: true } : {}),
-    ...proposing(complete),
+    ...completionOption(complete),
   });
   const built =
     "each" in args

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopback.ts";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 
 const STATUSES = [200, 400, 401];
 const FOLLOWS = new Set(["webhooks listen", "mcp serve", "dev"]);
-const places = (await placesOf(ROUTES)).filter(({ path }) => !FOLLOWS.has(path.join(" ")));
+const places = (await listCommands(ROUTES)).filter(({ path }) => !FOLLOWS.has(path.join(" ")));
 const home = makeDirectory();
 const secrets: string[] = [];
 let echo: LoopbackServer;

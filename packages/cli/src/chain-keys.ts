@@ -4,7 +4,7 @@ import type { Profile } from "@coffer/sdk/node";
 import { saveProfile } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
-import { profileOf, reachableProfile, type ReachableProfile } from "./signing-in.ts";
+import { selectedProfile, reachableProfile, type ReachableProfile } from "./profile-credentials.ts";
 
 export interface OwnChainKey {
   readonly privateKey: Secret;
@@ -16,7 +16,7 @@ export interface OwnChainKey {
 export async function findChainKey(context: Context): Promise<OwnChainKey | null> {
   const { Secret, chainKeySigner } = await import("@coffer/sdk");
   const fromEnvironment = context.world.env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
-  const former = fromEnvironment === "" ? (await profileOf(context)).former : null;
+  const former = fromEnvironment === "" ? (await selectedProfile(context)).stored : null;
   const privateKey = fromEnvironment === "" ? former?.chainPrivateKey : new Secret(fromEnvironment);
   if (privateKey == null) return null;
   context.redaction.register(privateKey.reveal());
@@ -27,7 +27,7 @@ export async function findChainKey(context: Context): Promise<OwnChainKey | null
 /** Also for one that cannot be read: the keychain may have lost it. */
 export async function hasChainKey(context: Context): Promise<boolean> {
   const fromEnvironment = context.world.env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
-  return fromEnvironment !== "" || (await profileOf(context)).former?.chainPrivateKey != null;
+  return fromEnvironment !== "" || (await selectedProfile(context)).stored?.chainPrivateKey != null;
 }
 
 export async function requireChainKey(context: Context): Promise<OwnChainKey> {
@@ -49,17 +49,17 @@ export const addressAtService = ({ account, credential }: AccountWithCredential)
 
 /** Saves a chain key into the profile. Another one that is there is only replaced when that is asked for and confirmed. */
 export async function saveChainKey(context: Context, privateKey: Secret, replace: boolean): Promise<ReachableProfile> {
-  const place = await reachableProfile(context);
-  if (place.former?.chainPrivateKey != null && !isKeyOf(place.former, privateKey)) {
+  const selected = await reachableProfile(context);
+  if (selected.stored?.chainPrivateKey != null && !isKeyOf(selected.stored, privateKey)) {
     if (!replace)
       throw new CommandFailure("key_exists", {
-        message: `The profile ${place.profile} has a chain key already`,
+        message: `The profile ${selected.profile} has a chain key already`,
         nextStep: "coffer chain backup FILE, then repeat with --replace; or name another --profile",
       });
     await context.confirm("Replace the chain key? Vaults that only the old one opens stay closed without its backup.");
   }
-  await saveProfile(place, { chainPrivateKey: privateKey });
-  return place;
+  await saveProfile(selected, { chainPrivateKey: privateKey });
+  return selected;
 }
 
 /** false also for a key that the keychain has lost: another one may take its place. */

@@ -1,7 +1,7 @@
 /** Whoever reads a command may stop, and what it is sent to may be full. Each command ends as it should, and says so. */
 import { spawn } from "node:child_process";
 import { beforeAll, afterAll, describe, expect, it } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { EXIT } from "./exit-codes.ts";
 import { ROUTES } from "./routes.ts";
 import { coffer, type Situation } from "../../../test/kit/coffer.ts";
@@ -9,7 +9,7 @@ import { COFFER } from "../../../test/kit/coffer-program.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { openScene, openSharedStack, type Scene, type Shell } from "../../../test/cli/owner-scene.ts";
 
-const places = await placesOf(ROUTES);
+const places = await listCommands(ROUTES);
 const LOST = /^error: Standard output did not take the result: no space is left\.\nnext: .+\n$/;
 
 const unhandled: unknown[] = [];

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { flagForm, flagTitle } from "./help-words.ts";
-import { readLine } from "./reading.ts";
+import { flagForm, flagTitle } from "./flag-forms.ts";
+import { parseLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { VERSION } from "./version.ts";
 import manifest from "../package.json" with { type: "json" };
 
-const places = await placesOf(ROUTES);
+const places = await listCommands(ROUTES);
 const home = makeDirectory();
 
 /** The words of an example, as a shell splits them. */
@@ -40,8 +40,8 @@ describe("every command [issue 19]", () => {
       for (const { line } of command.examples) {
         const [program, ...words] = wordsOf(line.replace(/ (<|\||>>?|&&) .*$/, ""));
         expect(program).toBe("coffer");
-        const reading = await readLine(ROUTES, words);
-        expect(reading, line).toMatchObject({ kind: "command", parsed: { command } });
+        const reading = await parseLine(ROUTES, words);
+        expect(reading, line).toMatchObject({ kind: "command", call: { command } });
       }
 
       for (const words of [

@@ -2,12 +2,12 @@
 import type { Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import type { Task } from "@coffer/tasks";
-import { createRedaction, createSession, type Redaction, type Session } from "@coffer/tasks/start";
+import { createRedaction, createServiceLink, type Redaction, type ServiceLink } from "@coffer/tasks/start";
 import { CommandFailure } from "./failure.ts";
 import type { Globals } from "./globals.ts";
 import { quietProgress, terminalProgress, type Progress, type Unit } from "./terminal/progress.ts";
-import { shownTo } from "./terminal/visible.ts";
-import type { Shown } from "./result.ts";
+import { visibleTextFor } from "./terminal/visible.ts";
+import type { Printable } from "./result.ts";
 import { APPLICATION } from "./version.ts";
 import { SECRET_VARIABLES, type World } from "./world.ts";
 
@@ -18,14 +18,14 @@ export interface Context {
   readonly signal: AbortSignal;
   readonly timedOut: AbortSignal;
   readonly redaction: Redaction;
-  readonly session: Session;
+  readonly serviceLink: ServiceLink;
   /** What the tasks of `@coffer/tasks` are run with. */
   readonly task: Task;
   /** The signed-in client. Throws `signed_out` without credentials. */
   readonly client: () => Promise<Client>;
   readonly settings: () => Promise<Settings>;
   /** A line on standard error, unless --quiet. */
-  readonly note: (...parts: readonly Shown[]) => void;
+  readonly printNote: (...parts: readonly Printable[]) => void;
   /** Bytes or text on standard output, for commands that write it themselves. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   /** One JSON document in a line of its own, for commands that follow something. */
@@ -33,7 +33,7 @@ export interface Context {
   /** How far work is, on a terminal; nothing where standard error is none. */
   readonly progress: (title: string, unit?: Unit) => Progress;
   /** How many files a transfer has gone through, for the failure that ends it. */
-  readonly gone: { files: number; totalFiles: number };
+  readonly transferCount: { files: number; totalFiles: number };
   /** Goes on when the person agrees. Throws `declined`, or `confirmation_required` where nobody can be asked. */
   readonly confirm: (question: string) => Promise<void>;
   /** A line that a person types. Throws where nobody can be asked: `instead` says what to pass. */
@@ -43,56 +43,92 @@ export interface Context {
 }
 
 export function createContext(world: World, globals: Globals): Context {
-  const redaction = createRedaction();
-  for (const name of SECRET_VARIABLES) redaction.register(world.env[name]);
-  const timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
-  const signal = pausedBy(world.interrupted, timedOut);
-  const flags = { profile: globals.profile, baseUrl: globals.baseUrl };
-  const say = (text: string): void => void world.stderr.write(`${redaction.redact(text)}\n`);
-  const note: Context["note"] = (...parts) => {
-    if (!globals.quiet) say(parts.map((part) => shownTo(world, part)).join(""));
+  return new CommandContext(world, globals);
+}
+
+/** Its functions are fields, because commands take those that they need out of it. */
+class CommandContext implements Context {
+  readonly world: World;
+  readonly globals: Globals;
+  readonly signal: AbortSignal;
+  readonly timedOut: AbortSignal;
+  readonly redaction = createRedaction();
+  readonly serviceLink: ServiceLink;
+  readonly task: Task;
+  readonly transferCount = { files: 0, totalFiles: 0 };
+  readonly #flags: { readonly profile: string | undefined; readonly baseUrl: string | undefined };
+  readonly #canAsk: boolean;
+
+  constructor(world: World, globals: Globals) {
+    this.world = world;
+    this.globals = globals;
+    for (const name of SECRET_VARIABLES) this.redaction.register(world.env[name]);
+    this.timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
+    this.signal = pausedBy(world.interrupted, this.timedOut);
+    this.#flags = { profile: globals.profile, baseUrl: globals.baseUrl };
+    this.#canAsk = world.stdin.isTerminal && world.stderr.isTerminal && !globals.noInput;
+    this.serviceLink = createServiceLink({
+      env: world.env,
+      configFile: null,
+      flags: this.#flags,
+      redaction: this.redaction,
+      application: APPLICATION,
+      warn: (message) => this.printNote("warning: ", message),
+    });
+    this.task = {
+      signal: this.signal,
+      progress: () => undefined,
+      client: this.client,
+      clientFor: this.client,
+      chainAddress: () => this.serviceLink.chainAddress(),
+    };
+  }
+
+  readonly client = (): Promise<Client> => this.serviceLink.client();
+
+  readonly settings = async (): Promise<Settings> => {
+    const { resolveSettings } = await import("@coffer/sdk/node");
+    return await resolveSettings(this.world.env, this.#flags);
   };
-  const warn = (message: string): void => note("warning: ", message);
-  const application = APPLICATION;
-  const session = createSession({
-    env: world.env,
-    configFile: null,
-    flags,
-    redaction,
-    application,
-    warn,
-  });
-  const task: Task = {
-    signal,
-    progress: () => undefined,
-    client: () => session.client(),
-    clientFor: () => session.client(),
-    chainAddress: () => session.chainAddress(),
+
+  readonly printNote = (...parts: readonly Printable[]): void => {
+    if (this.globals.quiet) return;
+    const text = parts.map((part) => visibleTextFor(this.world, part)).join("");
+    void this.world.stderr.write(`${this.redaction.redact(text)}\n`);
   };
-  const write = (data: string | Uint8Array): Promise<void> =>
-    world.stdout.write(typeof data === "string" ? redaction.redact(data) : data);
-  return {
-    world,
-    globals,
-    signal,
-    timedOut,
-    redaction,
-    session,
-    task,
-    write,
-    note,
-    client: () => session.client(),
-    settings: async () => {
-      const { resolveSettings } = await import("@coffer/sdk/node");
-      return await resolveSettings(world.env, flags);
-    },
-    gone: { files: 0, totalFiles: 0 },
-    writeLine: (value) => write(`${JSON.stringify(value)}\n`),
-    progress: (title, unit) =>
-      globals.quiet || !world.stderr.isTerminal
-        ? quietProgress
-        : terminalProgress(title, world.stderr, world.now, unit),
-    ...questions(world, globals, signal),
+
+  readonly write = (data: string | Uint8Array): Promise<void> =>
+    this.world.stdout.write(typeof data === "string" ? this.redaction.redact(data) : data);
+
+  readonly writeLine = (value: unknown): Promise<void> => this.write(`${JSON.stringify(value)}\n`);
+
+  readonly progress = (title: string, unit?: Unit): Progress =>
+    this.globals.quiet || !this.world.stderr.isTerminal
+      ? quietProgress
+      : terminalProgress(title, this.world.stderr, this.world.now, unit);
+
+  readonly confirm = async (question: string): Promise<void> => {
+    if (this.globals.yes) return;
+    if (!this.#canAsk) throw new CommandFailure("confirmation_required", { message: `Not confirmed: ${question}` });
+    const answer = await this.world.ask(`${question} [y/N] `, false, this.signal);
+    this.signal.throwIfAborted();
+    if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
+    throw new CommandFailure("declined", { message: "Nothing was done" });
+  };
+
+  readonly ask = async (question: string, instead: string, hidden = false): Promise<string> => {
+    const missing = `There is nobody to ask for: ${question}`;
+    if (!this.#canAsk) throw new CommandFailure("confirmation_required", { message: missing, nextStep: instead });
+    const answer = await this.world.ask(`${question}: `, hidden, this.signal);
+    if (answer === null) throw new CommandFailure("declined", { message: "Nothing was done" });
+    return answer;
+  };
+
+  readonly readInput = async (...titles: readonly string[]): Promise<string> => {
+    if (!this.#canAsk) return new TextDecoder().decode(await this.world.stdin.readAll(this.signal));
+    const lines: string[] = [];
+    for (const title of titles) lines.push(await this.ask(title, "", true));
+    return lines.join("\n");
   };
 }
 
@@ -107,36 +143,3 @@ function pausedBy(...signals: readonly AbortSignal[]): AbortSignal {
 }
 
 const NEVER = new AbortController().signal;
-
-/** Where nobody can be asked, the failure says what to pass instead. */
-function questions(
-  world: World,
-  globals: Globals,
-  signal: AbortSignal,
-): Pick<Context, "confirm" | "ask" | "readInput"> {
-  const canAsk = world.stdin.isTerminal && world.stderr.isTerminal && !globals.noInput;
-  const ask: Context["ask"] = async (question, instead, hidden = false) => {
-    const missing = `There is nobody to ask for: ${question}`;
-    if (!canAsk) throw new CommandFailure("confirmation_required", { message: missing, nextStep: instead });
-    const answer = await world.ask(`${question}: `, hidden, signal);
-    if (answer === null) throw new CommandFailure("declined", { message: "Nothing was done" });
-    return answer;
-  };
-  return {
-    confirm: async (question) => {
-      if (globals.yes) return;
-      if (!canAsk) throw new CommandFailure("confirmation_required", { message: `Not confirmed: ${question}` });
-      const answer = await world.ask(`${question} [y/N] `, false, signal);
-      signal.throwIfAborted();
-      if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
-      throw new CommandFailure("declined", { message: "Nothing was done" });
-    },
-    ask,
-    readInput: async (...titles) => {
-      if (!canAsk) return new TextDecoder().decode(await world.stdin.readAll(signal));
-      const lines: string[] = [];
-      for (const title of titles) lines.push(await ask(title, "", true));
-      return lines.join("\n");
-    },
-  };
-}

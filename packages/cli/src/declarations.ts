@@ -50,26 +50,26 @@ export interface Argument<Value> {
   readonly value?: Value;
 }
 
-interface FlagWords {
+interface FlagOptions {
   readonly letter?: Letter;
   readonly placeholder?: string;
   readonly complete?: Completer;
 }
 
 /** On when it is there. */
-export const toggle = (brief: string, words: Pick<FlagWords, "letter"> = {}): Flag<boolean> => ({
+export const toggle = (brief: string, words: Pick<FlagOptions, "letter"> = {}): Flag<boolean> => ({
   kind: "switch",
   brief,
   ...words,
 });
 
-export const text = (brief: string, words: FlagWords = {}): Flag<string | undefined> => ({
+export const text = (brief: string, words: FlagOptions = {}): Flag<string | undefined> => ({
   kind: "text",
   brief,
   ...words,
 });
 
-export const requiredText = (brief: string, words: FlagWords = {}): Flag<string> => ({
+export const requiredText = (brief: string, words: FlagOptions = {}): Flag<string> => ({
   kind: "text",
   brief,
   isRequired: true,
@@ -77,14 +77,14 @@ export const requiredText = (brief: string, words: FlagWords = {}): Flag<string>
 });
 
 /** Given several times, or once with commas. */
-export const texts = (brief: string, words: FlagWords = {}): Flag<readonly string[] | undefined> => ({
+export const texts = (brief: string, words: FlagOptions = {}): Flag<readonly string[] | undefined> => ({
   kind: "texts",
   brief,
   ...words,
 });
 
 /** Given several times; commas are part of a value. */
-export const verbatim = (brief: string, words: FlagWords = {}): Flag<readonly string[] | undefined> => ({
+export const verbatim = (brief: string, words: FlagOptions = {}): Flag<readonly string[] | undefined> => ({
   kind: "verbatim",
   brief,
   ...words,
@@ -93,23 +93,23 @@ export const verbatim = (brief: string, words: FlagWords = {}): Flag<readonly st
 export const choice = <const Values extends readonly string[]>(
   brief: string,
   values: Values,
-  words: Pick<FlagWords, "letter"> = {},
+  words: Pick<FlagOptions, "letter"> = {},
 ): Flag<Values[number] | undefined> => ({ kind: "choice", brief, values, ...words });
 
 /** `parse` throws what the person is told: a sentence without its full stop. */
 export const parsed = <Value>(
   brief: string,
   parse: (text: string) => Value,
-  words: FlagWords = {},
+  words: FlagOptions = {},
 ): Flag<Value | undefined> => ({ kind: "text", brief, parse, ...words });
 
 /** A whole number from `least` on. */
-export const count = (brief: string, least = 1, words: FlagWords = {}): Flag<number | undefined> =>
+export const count = (brief: string, least = 1, words: FlagOptions = {}): Flag<number | undefined> =>
   parsed(
     brief,
-    (given) => {
-      const number = Number(given);
-      if (/^\d+$/.test(given) && Number.isSafeInteger(number) && number >= least) return number;
+    (typed) => {
+      const number = Number(typed);
+      if (/^\d+$/.test(typed) && Number.isSafeInteger(number) && number >= least) return number;
       throw new Error(`expected a whole number from ${String(least)} on`);
     },
     { placeholder: "N", ...words },
@@ -190,7 +190,7 @@ export function command<
     flags: flags ?? {},
     args: args ?? [],
     // The framework parsed them by these declarations.
-    run: (context, values, given) => run(context, values as FlagValues<F>, given as ArgumentValues<A>),
+    run: (context, values, parsedArgs) => run(context, values as FlagValues<F>, parsedArgs as ArgumentValues<A>),
   };
 }
 

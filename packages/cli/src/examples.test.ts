@@ -6,7 +6,7 @@ import { ADDRESS, openExampleScene, prepareExample } from "../../../test/cli/exa
 import { openScene, openSharedStack, type Scene as Stage, type Shell } from "../../../test/cli/owner-scene.ts";
 import type { Ran, Situation } from "../../../test/kit/coffer.ts";
 import type { SharedPerson } from "../../../test/kit/shared-stack.ts";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { EXIT } from "./exit-codes.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -43,7 +43,7 @@ const LINES_ELSEWHERE: Readonly<Record<string, string>> = {
   "coffer config set key-store keychain": "test/cli/keychain.test.ts",
 };
 
-const places = await placesOf(ROUTES);
+const places = await listCommands(ROUTES);
 /** The command, and one line of its help. */
 const EXAMPLES = places
   .filter(({ path }) => ELSEWHERE[path.join(" ")] === undefined)

@@ -1,21 +1,21 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
 import { LOCAL_FAILURES, untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { argumentWord, flagWord } from "./shell-word.ts";
-import { splitPlace } from "./split-place.ts";
-import { asInvoked, ofProfile } from "./invocation.ts";
-import { isTaken, OutputLost } from "./output.ts";
+import { splitVaultPath } from "./vault-path.ts";
+import { asInvoked, withProfile } from "./invocation.ts";
+import { wasWritten, OutputLost } from "./lost-output.ts";
 import { printResult } from "./print.ts";
-import type { Parsed, Reading } from "./reading.ts";
+import type { CommandCall, ParsedLine } from "./line-parser.ts";
 import { paintOn } from "./terminal/paint.ts";
 import type { World } from "./world.ts";
 
-export async function execute({ command, flags, args }: Parsed, around: World): Promise<ExitCode> {
+export async function execute({ command, flags, args }: CommandCall, outerWorld: World): Promise<ExitCode> {
   const globals = globalsOf(flags);
-  const world = { ...around, invocation: ofProfile(around.invocation, globals.profile) };
+  const world = { ...outerWorld, invocation: withProfile(outerWorld.invocation, globals.profile) };
   const context = createContext(world, globals);
   try {
     if (globals.baseUrl !== undefined && !URL.canParse(globals.baseUrl))
@@ -26,8 +26,8 @@ export async function execute({ command, flags, args }: Parsed, around: World): 
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    const told = withCount(await withAddress(withNames(report, { command, flags, args }), context), context);
-    await printFailure(told, context, globals.json || globals.jsonLines);
+    const described = withCount(await withAddress(withNames(report, { command, flags, args }), context), context);
+    await printFailure(described, context, globals.json || globals.jsonLines);
     return report.exit;
   }
 }
@@ -47,9 +47,9 @@ async function withAddress(report: FailureReport, context: Context): Promise<Fai
 }
 
 /** The next command with what the line names, in place of VAULT and FILE. */
-function withNames(report: FailureReport, { command, flags, args }: Parsed): FailureReport {
+function withNames(report: FailureReport, { command, flags, args }: CommandCall): FailureReport {
   const declared = "each" in command.args ? [command.args.each] : command.args;
-  const given = (name: string): string | null => {
+  const argumentNamed = (name: string): string | null => {
     const value = args[declared.findIndex((argument) => argument.name.toUpperCase() === name)];
     return typeof value === "string" ? value : null;
   };
@@ -58,8 +58,8 @@ function withNames(report: FailureReport, { command, flags, args }: Parsed): Fai
   const vault =
     typeof flag === "string"
       ? flag
-      : (given("VAULT") ?? (typeof first === "string" ? (splitPlace(first)?.vault ?? null) : null));
-  const file = given("FILE");
+      : (argumentNamed("VAULT") ?? (typeof first === "string" ? (splitVaultPath(first)?.vault ?? null) : null));
+  const file = argumentNamed("FILE");
   const visible = (text: string): string => untrusted(text).visible();
   const ofVault = (text: string): string =>
     vault === null
@@ -77,7 +77,7 @@ function withNames(report: FailureReport, { command, flags, args }: Parsed): Fai
 }
 
 /** How far a transfer of several files was. */
-function withCount(report: FailureReport, { gone: { files, totalFiles } }: Context): FailureReport {
+function withCount(report: FailureReport, { transferCount: { files, totalFiles } }: Context): FailureReport {
   if (totalFiles < 2) return report;
   return { ...report, message: `${report.message}, after ${String(files)} of ${String(totalFiles)} files` };
 }
@@ -103,7 +103,7 @@ const withSwitches = (
 
 /** A line that could not be parsed. */
 export async function refuse(
-  { sentence, nextStep }: Extract<Reading, { kind: "usage" }>,
+  { sentence, nextStep }: Extract<ParsedLine, { kind: "usage" }>,
   { json, noColor }: { readonly json: boolean; readonly noColor: boolean },
   world: World,
 ): Promise<ExitCode> {
@@ -113,20 +113,20 @@ export async function refuse(
     timedOut: context.timedOut,
   });
   await printFailure(report, context, json);
-  return EXIT.usage;
+  return report.exit;
 }
 
 async function printFailure(
-  found: FailureReport,
+  failure: FailureReport,
   { globals, redaction, world }: Context,
   json: boolean,
 ): Promise<void> {
-  const report = { ...found, nextStep: asInvoked(found.nextStep, world.invocation) };
+  const report = { ...failure, nextStep: asInvoked(failure.nextStep, world.invocation) };
   const { code, message, nextStep, retryable, requestId, trace } = report;
   const trail = globals.verbose ? `${requestId === null ? "" : `request: ${requestId}\n`}${trace}\n` : "";
   const error = { code, message, nextStep, retryable, requestId };
   // Where nobody takes the document, the two lines are better than nothing.
-  const isPrinted = json && (await isTaken(world.stdout.write(`${redaction.redact(JSON.stringify({ error }))}\n`)));
+  const isPrinted = json && (await wasWritten(world.stdout.write(`${redaction.redact(JSON.stringify({ error }))}\n`)));
   const lines = isPrinted ? "" : failureText(report, paintOn(world.stderr, world.env, globals.noColor));
   if (lines + trail !== "") await world.stderr.write(redaction.redact(lines + trail));
 }

@@ -11,8 +11,8 @@ import {
   type FailureCode,
   type FailureDetails,
 } from "@coffer/tasks/start";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { exitOf, nextOf, sentenceOf } from "./failure-words.ts";
+import { exitOfFailure, type ExitCode } from "./exit-codes.ts";
+import { exitOfCode, nextStepOf, sentenceOf } from "./failure-texts.ts";
 import { shellWord } from "./shell-word.ts";
 import type { Paint } from "./terminal/paint.ts";
 
@@ -20,9 +20,10 @@ import type { Paint } from "./terminal/paint.ts";
 export class CommandFailure extends TaskFailure {
   readonly exit: ExitCode;
 
-  constructor(code: FailureCode, details: FailureDetails & { readonly exit?: ExitCode }) {
+  /** `isUsage`: the line asks for what cannot be, whatever the code says of other lines. */
+  constructor(code: FailureCode, details: FailureDetails & { readonly isUsage?: boolean }) {
     super(code, details);
-    this.exit = details.exit ?? exitOf(code);
+    this.exit = exitOfCode(code, { isUsage: details.isUsage });
     this.hasOwnStep = details.nextStep !== undefined;
   }
 
@@ -31,7 +32,7 @@ export class CommandFailure extends TaskFailure {
 
 /** What the person typed cannot be meant. `message` is a sentence without its full stop. */
 export const usage = (message: string, nextStep: string): CommandFailure =>
-  new CommandFailure("invalid_arguments", { message, nextStep, exit: EXIT.usage });
+  new CommandFailure("invalid_arguments", { message, nextStep });
 
 /** The command ran, and its result got nowhere. */
 export const resultLost = (cause: unknown): CommandFailure =>
@@ -93,7 +94,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
     requestId,
     trace,
     nextStep: group === "doctor" && nextStep.includes("coffer doctor") ? OF_DOCTOR : nextStep,
-    exit: isOwn ? failure.exit : exitOf(code, retryable),
+    exit: isOwn ? failure.exit : exitOfCode(code, { retryable }),
   };
 }
 
@@ -125,7 +126,7 @@ const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => 
   nextStep: name.startsWith("-")
     ? "coffer profiles list"
     : `coffer profiles list, or coffer login --profile ${shellWord(name)}`,
-  exit: exitOf("not_configured"),
+  exit: exitOfCode("not_configured"),
 });
 
 /** Failures of this machine's files. */
@@ -150,9 +151,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What the system said, and of which path. */
 function systemWords(thrown: unknown): string | null {
-  const found = systemErrorOf(thrown);
-  if (found === null) return null;
-  const { code, path = "" } = found;
+  const systemError = systemErrorOf(thrown);
+  if (systemError === null) return null;
+  const { code, path = "" } = systemError;
   // A file in an open folder has a path of the process alone, and an unfinished one no name of its own.
   const name = path.startsWith("/proc/") ? basename(path) : path;
   const parts = [REASONS[code ?? ""] ?? "", name.startsWith(".coffer-") ? "" : untrusted(name).visible()];
@@ -171,7 +172,7 @@ const INTERRUPTED = {
   nextStep: "run the same command again: what is done stays done",
   retryable: true,
   requestId: null,
-  exit: EXIT.interrupted,
+  exit: exitOfFailure({ code: "cancelled", status: null, retryable: true }),
 };
 
 const TIMED_OUT = {
@@ -180,7 +181,7 @@ const TIMED_OUT = {
   nextStep: "run it again with a longer --timeout",
   retryable: true,
   requestId: null,
-  exit: EXIT.temporary,
+  exit: exitOfFailure({ code: "timeout", status: null, retryable: true }),
 };
 
 /** The service's own code of this name, which is not about the configuration of this machine. */
@@ -194,7 +195,7 @@ const NOT_SET_UP = {
   code: "not_configured",
   message: ERRORS.not_configured.message,
   retryable: false,
-  exit: EXIT.failed,
+  exit: exitOfFailure({ code: "not_configured", status: ERRORS.not_configured.status, retryable: false }),
   nextStep: "use another way, or ask the operator to set it up",
 };
 
@@ -202,8 +203,8 @@ const NOT_SET_UP = {
 function sentenceFor({ about, code, message, cause }: TaskFailure): string {
   if (code === "signed_out" && cause instanceof Error)
     return keyRefusalOf(message) === null ? "The service did not accept your key or session" : message;
-  const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
-  if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
+  const catalogueMessage = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
+  if (message === catalogueMessage || code === "signed_out") return sentenceOf(code) ?? message;
   return FLAGS[about ?? ""] ?? message;
 }
 
@@ -222,7 +223,7 @@ function nextFor(failure: TaskFailure, group: string | undefined): string {
     return asNext(failure.nextStep);
   const refusal = code === "signed_out" ? keyRefusalOf(failure.message) : null;
   if (refusal !== null) return KEY_STEPS[refusal];
-  const next = nextOf(code, GROUPS[about ?? ""] ?? group);
+  const next = nextStepOf(code, GROUPS[about ?? ""] ?? group);
   if (isKeychainClosed(failure))
     return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;

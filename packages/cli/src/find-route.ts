@@ -1,19 +1,19 @@
 /** Which command a line means, before any of it is parsed. */
 import { isGroup, type Command, type Route, type Routes } from "./declarations.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
-import { kebab } from "./help-words.ts";
+import { kebab } from "./flag-forms.ts";
 
 /** A command, and the words that lead to it. */
-export interface Found {
+export interface RoutedCommand {
   readonly path: readonly string[];
   readonly command: Command;
 }
 
-export interface Line {
+export interface RoutedLine {
   /** The words in the order that the framework takes: the command, then the flags. */
   readonly words: readonly string[];
   /** Null: help, a group, or a word that is no command. */
-  readonly found: Found | null;
+  readonly routed: RoutedCommand | null;
   /** The words that lead to a group or a command. */
   readonly path: readonly string[];
   /** The group that the line ends at, if it names no command. */
@@ -21,25 +21,25 @@ export interface Line {
 }
 
 /** Loads the command that the line means. `coffer --json vaults list` and `coffer help vaults list` are taken too. */
-export async function findRoute(routes: Routes, given: readonly string[]): Promise<Line> {
-  const asked = given[0] === "help" ? [...given.slice(1), "--help"] : given;
-  const [before, rest] = leadingFlags(asked);
+export async function findRoute(routes: Routes, typed: readonly string[]): Promise<RoutedLine> {
+  const ordered = typed[0] === "help" ? [...typed.slice(1), "--help"] : typed;
+  const [before, words] = leadingFlags(ordered);
   const path: string[] = [];
   let [within, load]: [Routes | null, (() => Promise<{ readonly default: Command }>) | null] = [routes, null];
-  for (const word of rest) {
+  for (const word of words) {
     const next: Route | undefined = within !== null && Object.hasOwn(within, word) ? within[word] : undefined;
     if (next === undefined) break;
     path.push(word);
     [within, load] = isGroup(next) ? [next.routes, null] : [null, next.load];
     if (load !== null) break;
   }
-  const others = rest.slice(path.length);
+  const remaining = words.slice(path.length);
   if (load === null) {
-    const endsHere = others.every((word) => word.startsWith("-")) && !others.some((word) => HELP.test(word));
-    return { words: [...path, ...others], path, found: null, group: endsHere ? path : null };
+    const endsHere = remaining.every((word) => word.startsWith("-")) && !remaining.some((word) => HELP.test(word));
+    return { words: [...path, ...remaining], path, routed: null, group: endsHere ? path : null };
   }
   const { default: command } = await load();
-  return { words: [...path, ...before, ...others], path, found: { path, command }, group: null };
+  return { words: [...path, ...before, ...remaining], path, routed: { path, command }, group: null };
 }
 
 const HELP = /^(-h|--help|-v|--version)$/;

@@ -21,8 +21,8 @@ export const LIST_FLAGS = {
 /** The longest that Node's timers can wait. */
 const MOST_SECONDS = 2_147_483;
 
-function seconds(given: string): number {
-  const number = Number(given);
-  if (/^\d+(\.\d+)?$/.test(given) && number > 0 && number <= MOST_SECONDS) return number;
+function seconds(typed: string): number {
+  const number = Number(typed);
+  if (/^\d+(\.\d+)?$/.test(typed) && number > 0 && number <= MOST_SECONDS) return number;
   throw new Error(`expected seconds, more than 0 and at most ${String(MOST_SECONDS)}`);
 }

@@ -1,9 +1,9 @@
 /** The pages of `--help`: of the whole program, of a group, of a command. */
 import { isGroup, type Example, type Flags, type Route, type Routes } from "./declarations.ts";
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
-import type { Found } from "./find-route.ts";
+import type { RoutedCommand } from "./find-route.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./help-words.ts";
+import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./flag-forms.ts";
 
 export const ROOT_BRIEF = "Encrypted file storage that AI agents can use safely";
 
@@ -14,8 +14,8 @@ const HELP_ROW: Row = ["-h, --help", "Print this page"];
 
 type Row = readonly [title: string, text: string];
 
-export function helpPage(routes: Routes, path: readonly string[], found: Found | null): string {
-  if (found !== null) return commandPage(found);
+export function helpPage(routes: Routes, path: readonly string[], routed: RoutedCommand | null): string {
+  if (routed !== null) return commandPage(routed);
   let [group, brief]: [Routes, string] = [routes, ROOT_BRIEF];
   for (const word of path) {
     const next = group[word];
@@ -25,14 +25,14 @@ export function helpPage(routes: Routes, path: readonly string[], found: Found |
   return path.length === 0 ? rootPage(routes) : groupPage(group, brief, path);
 }
 
-function commandPage({ path, command }: Found): string {
+function commandPage({ path, command }: RoutedCommand): string {
   const { brief, description, examples, flags, args, isList } = command;
   const usage = ["coffer", ...path, ...argumentForms(command), ...neededFlags(flags), "[FLAGS]"].join(" ");
   const all = "each" in args ? [args.each] : args;
   return page([
     brief,
     section("USAGE", [`  ${usage}`]),
-    ...(description === "" ? [] : [filled(description, "")]),
+    ...(description === "" ? [] : [wrapped(description, "")]),
     section("EXAMPLES", examplesOf(examples)),
     section("ARGUMENTS", rows(all.map((one, at): Row => [argumentForms(command)[at] ?? one.name, one.brief]))),
     section("FLAGS", rows([...flagRows(flags), HELP_ROW])),
@@ -90,7 +90,7 @@ const flagRows = (flags: Flags): Row[] =>
   Object.entries(flags).map(([name, flag]): Row => [flagTitle(name, flag), flagBrief(flag)]);
 
 const globalForms = (isList: boolean): string =>
-  filled(
+  wrapped(
     Object.entries({ ...GLOBAL_FLAGS, ...(isList ? LIST_FLAGS : {}) })
       // A flag and its value stay on one line.
       .map(([name, flag]) => flagForm(name, flag).replace(" ", "\u00A0"))
@@ -117,17 +117,17 @@ function examplesOf(examples: readonly Example[]): string[] {
 }
 
 /** Two columns. What does not fit beside its title goes on below. */
-function rows(given: readonly Row[]): string[] {
-  const table = given.map(([title, text]): Row => [title.startsWith("--") ? `    ${title}` : title, text]);
+function rows(entries: readonly Row[]): string[] {
+  const table = entries.map(([title, text]): Row => [title.startsWith("--") ? `    ${title}` : title, text]);
   const width = Math.max(0, ...table.map(([title]) => title.length).filter((length) => length <= 34));
   return table.map(([title, text]) => {
-    const lines = filled(text, " ".repeat(width + 4)).trimStart();
+    const lines = wrapped(text, " ".repeat(width + 4)).trimStart();
     return title.length > width ? `  ${title}\n${" ".repeat(width + 4)}${lines}` : `  ${title.padEnd(width)}  ${lines}`;
   });
 }
 
 /** Words in lines of at most `COLUMNS`. */
-function filled(text: string, indent: string): string {
+function wrapped(text: string, indent: string): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

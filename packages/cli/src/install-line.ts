@@ -34,8 +34,8 @@ export function parseInstallLine(text: string): InstallLine {
  * What a profile keeps of what its owner gave: an address with the SHA-256 of the owner's own copy, the file as an address, or the line.
  * It is printed into a text whose lines agents run, so it is one line.
  */
-export async function describeInstallLine(given: string, world: World): Promise<string> {
-  const text = given.trim();
+export async function describeInstallLine(value: string, world: World): Promise<string> {
+  const text = value.trim();
   if (/\p{C}/u.test(text) || text.length > LONGEST)
     throw usage("It takes the address of the program, its path, or what installs it, in one line", EXAMPLE);
   if (/^https?:/.test(text)) return `${addressIn(text)}#sha256=${await digestOfOwnCopy(world)}`;

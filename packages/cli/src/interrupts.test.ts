@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { COFFER, runInTerminal, type Typed } from "../../../test/kit/coffer-program.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 
 const KEY = `cof_${"A".repeat(49)}`;
-const places = await placesOf(ROUTES);
+const places = await listCommands(ROUTES);
 
 /** Answers where a browser is to go, and what the network of shared vaults is, and never anything else. */
 let silent: Server;

@@ -18,7 +18,7 @@ export function invocationOf(env: Environment, script: string, isOneFile: boolea
 }
 
 /** The same with the profile that the line named: without it, the next one would work with other keys. */
-export const ofProfile = (invocation: string, profile: string | undefined): string =>
+export const withProfile = (invocation: string, profile: string | undefined): string =>
   profile === undefined ? invocation : `${invocation} ${flagWord("--profile", profile)}`;
 
 const PROFILE = / --profile[ =]/;

@@ -4,16 +4,16 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { EXIT } from "./exit-codes.ts";
 import { ENVIRONMENT } from "./man-page.ts";
-import { readLine } from "./reading.ts";
+import { parseLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const file = new URL(`../${manifest.man}`, import.meta.url);
 const page = readFileSync(file, "utf8");
 
 it("has every command, exit code and variable, and only ASCII [issue 19]", async () => {
-  for (const { path } of await placesOf(ROUTES))
+  for (const { path } of await listCommands(ROUTES))
     expect(page).toContain(`.SS coffer ${path.join(" ").replaceAll("-", "\\-")}`);
   for (const name of [...Object.values(EXIT).map(String), ...Object.keys(ENVIRONMENT)])
     expect(page).toContain(`.TP\n.B ${name}\n`);
@@ -31,9 +31,9 @@ it("is read by groff without a warning", (context) => {
 it("understands the line that deploy/coffer-sync.service runs", async () => {
   const unit = readFileSync(new URL("../../../deploy/coffer-sync.service", import.meta.url), "utf8");
   const words = /^ExecStart=\/usr\/local\/bin\/coffer (.+)$/m.exec(unit)?.[1]?.split(" ") ?? [];
-  expect(await readLine(ROUTES, words)).toMatchObject({
+  expect(await parseLine(ROUTES, words)).toMatchObject({
     kind: "command",
-    parsed: { args: ["%h/Documents", "Backups:Documents"] },
+    call: { args: ["%h/Documents", "Backups:Documents"] },
   });
   expect(unit).toContain(`SuccessExitStatus=${String(EXIT.temporary)}\n`);
 });

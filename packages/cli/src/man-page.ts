@@ -1,9 +1,9 @@
 /** The manual page of `coffer`, in roff, made of what its commands declare. */
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { argumentForms, flagBrief, flagTitle } from "./help-words.ts";
+import { argumentForms, flagBrief, flagTitle } from "./flag-forms.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf, type Place } from "./all-commands.ts";
+import { listCommands, type ListedCommand } from "./command-list.ts";
 import { VERSION } from "./version.ts";
 import type { Flags } from "./declarations.ts";
 
@@ -30,7 +30,7 @@ questions go to standard error. A failure is two lines there, which begin with e
 it is one document on standard output.`;
 
 export async function renderManPage(): Promise<string> {
-  const places = (await placesOf(ROUTES)).toSorted((a, b) => (a.path.join(" ") < b.path.join(" ") ? -1 : 1));
+  const commands = (await listCommands(ROUTES)).toSorted((a, b) => (a.path.join(" ") < b.path.join(" ") ? -1 : 1));
   const exits = Object.entries(EXIT).map(([name, code]) =>
     item(String(code), EXIT_MEANINGS[name as keyof typeof EXIT]),
   );
@@ -44,7 +44,7 @@ export async function renderManPage(): Promise<string> {
     section("SYNOPSIS", ".B coffer\n.I COMMAND\n.RI [ FLAGS ]\n.RI [ ARGUMENTS ]"),
     section("DESCRIPTION", INTRODUCTION),
     section("FLAGS OF EVERY COMMAND", flagItems({ ...GLOBAL_FLAGS, ...LIST_FLAGS })),
-    section("COMMANDS", places.map(commandText).join("\n")),
+    section("COMMANDS", commands.map(commandText).join("\n")),
     section("EXIT STATUS", exits.join("\n")),
     section("ENVIRONMENT", variables.join("\n")),
     section("SEE ALSO", ".BR coffer\n.IR COMMAND\n.B \\-\\-help\nshows one command with its examples."),
@@ -55,7 +55,7 @@ export async function renderManPage(): Promise<string> {
 const section = (title: string, text: string): string => `.SH ${title}\n${text}`;
 const item = (title: string, text: string): string => `.TP\n.B ${escaped(title)}\n${line(text)}`;
 
-function commandText({ path, command }: Place): string {
+function commandText({ path, command }: ListedCommand): string {
   const { brief, description, examples, flags, isList } = command;
   const title = ["coffer", ...path, ...argumentForms(command)].join(" ");
   return [

@@ -1,11 +1,11 @@
 /** Results on standard output. */
 import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-codes.ts";
-import { OutputLost } from "./output.ts";
+import { OutputLost } from "./lost-output.ts";
 import type { Document, Listing, Result } from "./result.ts";
 import { paintOn, type Paint } from "./terminal/paint.ts";
 import { tableText } from "./terminal/table.ts";
-import { shownTo } from "./terminal/visible.ts";
+import { visibleTextFor } from "./terminal/visible.ts";
 import type { World } from "./world.ts";
 import type { Redaction } from "@coffer/tasks";
 
@@ -26,20 +26,20 @@ export async function printResult(result: Result, { globals, world, redaction }:
 
 function documentText({ json, lines }: Document, isJson: boolean, world: World): string {
   if (isJson) return `${JSON.stringify(json)}\n`;
-  return lines.map((line) => `${shownTo(world, line)}\n`).join("");
+  return lines.map((line) => `${visibleTextFor(world, line)}\n`).join("");
 }
 
 function listingText(
-  { name, items, rest, columns, empty, after }: Listing,
+  { name, items, otherFields, columns, empty, after }: Listing,
   { json, jsonLines }: { readonly json: boolean; readonly jsonLines: boolean },
   paint: Paint,
   world: World,
 ): string {
   if (jsonLines) return items.map((item) => `${JSON.stringify(item)}\n`).join("");
-  if (json) return `${JSON.stringify({ [name]: items, ...rest })}\n`;
+  if (json) return `${JSON.stringify({ [name]: items, ...otherFields })}\n`;
   const table =
-    items.length === 0 ? shownTo(world, empty) : tableText(columns, items, (titles) => paint("bold", titles));
-  return [table, ...after.map((line) => shownTo(world, line))].map((line) => `${line}\n`).join("");
+    items.length === 0 ? visibleTextFor(world, empty) : tableText(columns, items, (titles) => paint("bold", titles));
+  return [table, ...after.map((line) => visibleTextFor(world, line))].map((line) => `${line}\n`).join("");
 }
 
 /** Takes secrets out, but for those that the result is there to show. */

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { blocksOf, PAGES, ROOT } from "../../../dev/scripts/pages/documents.ts";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
-import { kebab } from "./help-words.ts";
+import { kebab } from "./flag-forms.ts";
 import { printedCommands, type PrintedCommand } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -52,7 +52,7 @@ it("may have a word that the reader puts in, where a command's name stands, too"
 });
 
 it("is run with these flags by a page, or as an example of its help [issue 49]", async () => {
-  const places = await placesOf(ROUTES);
+  const places = await listCommands(ROUTES);
   const examples = places.flatMap(({ command }) => command.examples.map(({ line }) => line));
   const pasted = PAGES.flatMap((page) => blocksOf(page)).map(({ code }) => code);
   const run = (await printedCommands([...examples, ...pasted].join("\n"))).map(shapeOf);

@@ -2,7 +2,7 @@
  * `@coffer/cli/printed-commands`: the commands of `coffer` in a text that people read, whether a program printed it or it stands in the
  * sources. The command line's own parser reads each, as it would after a paste.
  */
-import { readLine } from "./reading.ts";
+import { parseLine } from "./line-parser.ts";
 import { COMMAND_NAMES } from "./invocation.ts";
 import { findRoute } from "./find-route.ts";
 import { ROUTES } from "./routes.ts";
@@ -99,7 +99,7 @@ const isProse = (word: string): boolean => /^[a-z][a-z']*$/.test(word);
 
 /** What the parser says against the words; a word that stands for what a reader puts in may be anything. */
 async function problemOf(words: readonly string[]): Promise<string | null> {
-  const reading = await readLine(ROUTES, words);
+  const reading = await parseLine(ROUTES, words);
   if (reading.kind !== "usage") return null;
   const others = reading.sentence.split("; ").filter((each) => {
     const { value, command } = /"(?<value>[^"]*)"|^There is no command (?<command>\S+)$/.exec(each)?.groups ?? {};

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal, Writable } from "node:stream";
-import { EXIT } from "./exit-codes.ts";
+import { EXIT, exitOfProcess } from "./exit-codes.ts";
 import { invocationOf } from "./invocation.ts";
 import { IS_ONE_FILE, TOOL_SERVER_WORD } from "./one-file.ts";
 import { runCoffer } from "./run.ts";
@@ -97,25 +97,25 @@ function ask(question: string, hidden: boolean, signal: AbortSignal): Promise<st
   });
 }
 
-function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Promise<number> {
-  const without = isLeft ? Object.fromEntries(SECRET_VARIABLES.map((name) => [name, undefined])) : {};
+function run({ command, args, env, cwd, isTried, isDetached = false }: Program): Promise<number> {
+  const without = isDetached ? Object.fromEntries(SECRET_VARIABLES.map((name) => [name, undefined])) : {};
   const child = spawn(command, [...args], {
-    stdio: isLeft ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
+    stdio: isDetached ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
     env: { ...process.env, ...env, ...without },
     cwd: cwd ?? process.cwd(),
-    detached: isLeft,
+    detached: isDetached,
   });
-  if (isLeft)
+  if (isDetached)
     return new Promise((resolve, reject) => {
       child.once("error", reject);
       child.once("spawn", () => {
         child.unref();
-        resolve(0);
+        resolve(EXIT.done);
       });
     });
   running = child;
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+    child.once("exit", (code, signal) => resolve(exitOfProcess(code, signal)));
   });
 }

@@ -9,13 +9,13 @@ import { makeDirectory } from "../../../test/kit/directory.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf, type Place } from "./all-commands.ts";
+import { listCommands, type ListedCommand } from "./command-list.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** What everybody runs does not depend on the moment. */
 const SEED = Number(process.env["COFFER_LINES_SEED"] ?? (FULL ? Date.now() % 1_000_000 : 1));
 const [IN_PROCESS, SPAWNED] = FULL ? [5_000, 200] : [1_000, 30];
-const places = await placesOf(ROUTES);
+const places = await listCommands(ROUTES);
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
 
@@ -54,7 +54,7 @@ const WORDS = [
 ] as const;
 
 function drawLine({ chance, int, pick, any }: Draw): string[] {
-  const place = any(places) as Place;
+  const place = any(places) as ListedCommand;
   const path = chance(0.05) ? place.path.slice(0, -1) : chance(0.05) ? [...place.path, "more"] : [...place.path];
   const own = { ...place.command.flags, ...GLOBAL_FLAGS, ...LIST_FLAGS };
   const words = Array.from({ length: int(6) }, (): string[] => {

@@ -1,4 +1,4 @@
-/** What a command answers with: one value for programs, and the same for people. */
+/** What a command returns: one value for programs, and the same for people. */
 import type { Untrusted } from "@coffer/tasks";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
@@ -6,14 +6,14 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
  * A cell of a table or a part of a line. Text of others is Untrusted, and is made harmless when it is shown. So are lines for others
  * to run: in strings, commands of this program are printed as its reader started it.
  */
-export type Shown = string | number | Untrusted | null | undefined;
+export type Printable = string | number | Untrusted | null | undefined;
 
 export interface Document {
   readonly kind: "document";
   /** What `--json` prints. */
   readonly json: unknown;
   /** Lines for people. */
-  readonly lines: readonly Shown[];
+  readonly lines: readonly Printable[];
   readonly exit: ExitCode;
   /** Secrets that this result is there to show, such as a new key. All others are taken out. */
   readonly reveals: readonly string[];
@@ -21,7 +21,7 @@ export interface Document {
 
 export interface Column<Item> {
   readonly title: string;
-  readonly of: (item: Item) => Shown;
+  readonly of: (item: Item) => Printable;
   /** Numbers are flush right. */
   readonly isNumber?: boolean;
 }
@@ -32,12 +32,12 @@ export interface Listing {
   readonly name: string;
   readonly items: readonly unknown[];
   /** The other fields of the document, such as `nextCursor`. */
-  readonly rest: Readonly<Record<string, unknown>>;
+  readonly otherFields: Readonly<Record<string, unknown>>;
   readonly columns: readonly Column<unknown>[];
   /** Printed when there are none. */
   readonly empty: string;
   /** Printed after the table, for people. */
-  readonly after: readonly Shown[];
+  readonly after: readonly Printable[];
   readonly exit: ExitCode;
 }
 
@@ -49,38 +49,38 @@ export interface Written {
 
 export type Result = Document | Listing | Written;
 
-interface DocumentWords {
+interface DocumentOptions {
   readonly exit?: ExitCode;
   readonly reveals?: readonly string[];
 }
 
-export const done = (json: unknown, lines: readonly Shown[], words: DocumentWords = {}): Document => ({
+export const done = (json: unknown, lines: readonly Printable[], options: DocumentOptions = {}): Document => ({
   kind: "document",
   json,
   lines,
-  exit: words.exit ?? EXIT.done,
-  reveals: words.reveals ?? [],
+  exit: options.exit ?? EXIT.done,
+  reveals: options.reveals ?? [],
 });
 
-export interface ListingWords<Item> {
+export interface ListingOptions<Item> {
   readonly name: string;
   readonly items: readonly Item[];
   readonly columns: readonly Column<Item>[];
   readonly empty: string;
-  readonly rest?: Readonly<Record<string, unknown>>;
-  readonly after?: readonly Shown[];
+  readonly otherFields?: Readonly<Record<string, unknown>>;
+  readonly after?: readonly Printable[];
   readonly exit?: ExitCode;
 }
 
-export function listing<Item>(words: ListingWords<Item>): Listing {
-  const { name, items, empty, rest = {}, after = [], exit = EXIT.done } = words;
+export function listing<Item>(words: ListingOptions<Item>): Listing {
+  const { name, items, empty, otherFields = {}, after = [], exit = EXIT.done } = words;
   // Each column is asked about items of this very list.
   return {
     kind: "listing",
     name,
     items,
     empty,
-    rest,
+    otherFields: otherFields,
     after,
     exit,
     columns: words.columns as readonly Column<unknown>[],

@@ -1,16 +1,16 @@
-/** One command line: read, run and answered. Never rejects. */
+/** One command line: parsed, run and reported. Never rejects. */
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { endWithout, OutputLost, withSafeOutput } from "./output.ts";
-import { readLine } from "./reading.ts";
+import { endWithLostOutput, OutputLost, withSafeOutput } from "./lost-output.ts";
+import { parseLine } from "./line-parser.ts";
 import { ROUTES } from "./routes.ts";
 import type { World } from "./world.ts";
 
-export async function runCoffer(words: readonly string[], given: World): Promise<ExitCode> {
-  const world = withSafeOutput(given);
+export async function runCoffer(words: readonly string[], outerWorld: World): Promise<ExitCode> {
+  const world = withSafeOutput(outerWorld);
   try {
     return await runLine(words, world);
   } catch (thrown) {
-    if (thrown instanceof OutputLost) return await endWithout(thrown, world);
+    if (thrown instanceof OutputLost) return await endWithLostOutput(thrown, world);
     throw thrown;
   }
 }
@@ -20,15 +20,15 @@ async function runLine(words: readonly string[], world: World): Promise<ExitCode
     const { complete } = await import("./completion/propose.ts");
     return await complete(ROUTES, words.slice(1), world);
   }
-  const reading = await readLine(ROUTES, words);
-  if (reading.kind === "help") {
-    await world.stdout.write(isJson(words) ? `${JSON.stringify({ help: reading.text })}\n` : reading.text);
+  const parsed = await parseLine(ROUTES, words);
+  if (parsed.kind === "help") {
+    await world.stdout.write(isJson(words) ? `${JSON.stringify({ help: parsed.text })}\n` : parsed.text);
     return EXIT.done;
   }
   const { execute, refuse } = await import("./execute.ts");
-  if (reading.kind === "usage")
-    return await refuse(reading, { json: isJson(words), noColor: words.includes("--no-color") }, world);
-  return await execute(reading.parsed, world);
+  if (parsed.kind === "usage")
+    return await refuse(parsed, { json: isJson(words), noColor: words.includes("--no-color") }, world);
+  return await execute(parsed.call, world);
 }
 
 /** The line was not parsed: `--json` counts anywhere in it. */

@@ -1,10 +1,10 @@
 /** Which network a sign-up or sign-in keeps for shared vaults: a file that is named, or the service's own if somebody proves it. */
 import type { NetworkFile } from "@coffer/sdk/node";
-import { adoptServedNetwork, type NetworkAdoption, type NetworkProof } from "@coffer/tasks";
+import { acceptServedNetwork, type NetworkAcceptance, type NetworkProof } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { text } from "./declarations.ts";
 import { usage } from "./failure.ts";
-import { networkFileAt, type ReachableProfile } from "./signing-in.ts";
+import { networkFileAt, type ReachableProfile } from "./profile-credentials.ts";
 import { APPLICATION } from "./version.ts";
 
 export const NETWORK_FLAGS = {
@@ -22,7 +22,7 @@ export interface NetworkFlags {
 }
 
 export type ServiceNetwork =
-  | Exclude<NetworkAdoption, { readonly kind: "adopted" }>
+  | Exclude<NetworkAcceptance, { readonly kind: "adopted" }>
   | ({ readonly kind: "known"; readonly path: string } & NetworkFile);
 
 /**
@@ -31,13 +31,13 @@ export type ServiceNetwork =
  */
 export async function findNetwork(
   context: Context,
-  place: ReachableProfile,
+  selected: ReachableProfile,
   { networkFile, networkDigest }: NetworkFlags,
 ): Promise<ServiceNetwork> {
   const { readNetworkFile } = await import("@coffer/sdk/node");
-  const digest = digestIn(networkDigest);
-  const named = networkFile === undefined ? undefined : networkFileAt(context, networkFile);
-  const path = named ?? configuredFile(context, place);
+  const digest = parseDigest(networkDigest);
+  const namedFile = networkFile === undefined ? undefined : networkFileAt(context, networkFile);
+  const path = namedFile ?? configuredFile(context, selected);
   if (path !== undefined) {
     const file = await readNetworkFile(path);
     if (digest !== null && digest.toLowerCase() !== file.digest)
@@ -47,19 +47,19 @@ export async function findNetwork(
       );
     return { kind: "known", path, ...file };
   }
-  const { baseUrl, configFile } = place;
-  const asking = { baseUrl, configFile, application: APPLICATION, signal: context.signal };
-  const adoption = await adoptServedNetwork(asking, { told: null, digest, ask: comparer(context) });
-  return adoption.kind === "adopted" ? { ...adoption, kind: "known" } : adoption;
+  const { baseUrl, configFile } = selected;
+  const request = { baseUrl, configFile, application: APPLICATION, signal: context.signal };
+  const acceptance = await acceptServedNetwork(request, { invited: null, digest, ask: digestPrompt(context) });
+  return acceptance.kind === "adopted" ? { ...acceptance, kind: "known" } : acceptance;
 }
 
 /** The one of the environment or the profile, with its whole path. */
-export function configuredFile(context: Context, { former }: ReachableProfile): string | undefined {
+export function configuredFile(context: Context, { stored }: ReachableProfile): string | undefined {
   const fromEnvironment = context.world.env["SERVICE_NETWORK_FILE"] ?? "";
-  return fromEnvironment === "" ? (former?.networkFile ?? undefined) : networkFileAt(context, fromEnvironment);
+  return fromEnvironment === "" ? (stored?.networkFile ?? undefined) : networkFileAt(context, fromEnvironment);
 }
 
-export function digestIn(text: string | undefined): string | null {
+export function parseDigest(text: string | undefined): string | null {
   if (text === undefined || /^[0-9a-f]{64}$/i.test(text)) return text ?? null;
   throw usage(
     "--network-digest takes 64 hex digits: SHA-256 of the network's file",
@@ -68,7 +68,7 @@ export function digestIn(text: string | undefined): string | null {
 }
 
 /** Asks a person at a terminal. `--yes` agrees to nothing here: it has compared nothing. */
-export function comparer({ world, globals, ask }: Context): NetworkProof["ask"] {
+export function digestPrompt({ world, globals, ask }: Context): NetworkProof["ask"] {
   if (!world.stdin.isTerminal || !world.stderr.isTerminal || globals.noInput || globals.yes) return null;
   return async () => {
     await world.stderr.write(

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { listCommands } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 import { endText, LOOKS_BACK, LOOKS_FORWARD } from "./times.ts";
 
@@ -22,7 +22,7 @@ describe("the help of a command that takes times says where it looks, with every
   const ofMembers = ["members add", "members set-until", "vaults members add", "vaults members set-until"];
   const forward = ["invites create", ...ofMembers];
   const takesTimes = new Map(
-    (await placesOf(ROUTES)).flatMap(({ path, command }) => {
+    (await listCommands(ROUTES)).flatMap(({ path, command }) => {
       const args = "each" in command.args ? [command.args.each] : command.args;
       const names = [...Object.keys(command.flags), ...args.map(({ name }) => name)];
       const isOne = names.some((name) => ["since", "until", "accessUntil", "TIME"].includes(name));

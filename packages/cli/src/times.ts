@@ -17,8 +17,8 @@ export const endOf = ({ world }: Pick<Context, "world">, flag: string, text: str
   parseEnd(flag, text, "local", world.now());
 
 /** Says an end before it is decided. The result says it again. */
-export function noteEnd({ note }: Pick<Context, "note">, endsAt: string | null): void {
-  note(`The access will end: ${endText(endsAt)}`);
+export function printEnd({ printNote }: Pick<Context, "printNote">, endsAt: string | null): void {
+  printNote(`The access will end: ${endText(endsAt)}`);
 }
 
 /** When something ends by itself: `2027-01-08 17:00+01:00`, on the clock of this machine (`TZ`). It can be given back as it stands. */

@@ -1,9 +1,10 @@
 /** The program of the tool server: where it is, and how a host starts it. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hostsOf, isThere, type Host, type ServerEntry } from "@coffer/tasks/install";
+import { hostsOf, isHostPresent, type Host, type ServerEntry } from "@coffer/tasks/install";
 import { resolve } from "node:path";
 import type { Context } from "./context.ts";
+import { EXIT } from "./exit-codes.ts";
 import { CommandFailure, usage } from "./failure.ts";
 import type { Program, World } from "./world.ts";
 
@@ -23,17 +24,17 @@ export function toolServer({ self, toolServer: own }: World): Program {
   });
 }
 
-export interface ServerWish {
+export interface ServerOptions {
   readonly allow: readonly string[];
   readonly flags: readonly string[];
 }
 
 /** What hosts start. The flags are tried now: a host would only show that the server ended. */
-export async function serverEntry({ world, globals }: Context, { allow, flags }: ServerWish): Promise<ServerEntry> {
+export async function serverEntry({ world, globals }: Context, { allow, flags }: ServerOptions): Promise<ServerEntry> {
   const program = toolServer(world);
   const folders = allow.flatMap((folder) => ["--allow", resolve(world.workingDirectory, folder)]);
   const args = [...program.args, ...folders, ...flags];
-  if (flags.length > 0 && (await world.run({ command: program.command, args, isTried: true })) === 2)
+  if (flags.length > 0 && (await world.run({ command: program.command, args, isTried: true })) === EXIT.usage)
     throw usage("The tool server refuses these flags", "coffer mcp serve -- --help");
   const file = world.env["SERVICE_CONFIG_FILE"] ?? "";
   const profile = globals.profile ?? world.env["SERVICE_PROFILE"] ?? "";
@@ -54,16 +55,16 @@ export async function chosenHosts(
   all: boolean,
 ): Promise<readonly Host[]> {
   const hosts = hostsOf(world.env);
-  const known = hosts.map(({ id }) => id).join(", ");
+  const ids = hosts.map(({ id }) => id).join(", ");
   const strange = (names ?? []).find((name) => !hosts.some(({ id }) => id === name));
-  if (strange !== undefined) throw usage(`There is no client ${strange}`, `pass --client with one of ${known}`);
+  if (strange !== undefined) throw usage(`There is no client ${strange}`, `pass --client with one of ${ids}`);
   if (names !== undefined) return hosts.filter(({ id }) => names.includes(id));
   if (all) return hosts;
-  const there = await Promise.all(hosts.map(isThere));
-  const found = hosts.filter((_host, at) => there[at] === true);
-  if (found.length > 0) return found;
+  const present = await Promise.all(hosts.map(isHostPresent));
+  const presentHosts = hosts.filter((_host, at) => present[at] === true);
+  if (presentHosts.length > 0) return presentHosts;
   throw new CommandFailure("not_found", {
     message: "No MCP client was found here",
-    nextStep: `pass --client with one of ${known}`,
+    nextStep: `pass --client with one of ${ids}`,
   });
 }

@@ -31,7 +31,7 @@ export interface Program {
    * It goes on when this one ends, without its streams, its terminal and its {@link SECRET_VARIABLES}. It is not waited for: the code is 0 once
    * it runs.
    */
-  readonly isLeft?: boolean;
+  readonly isDetached?: boolean;
 }
 
 /** Variables of the environment that nobody else gets to see. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
-import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
+import { budgets, budgetUse, requestedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
@@ -75,12 +75,12 @@ const keyParams = object({
   /** UUID of the API key. */
   keyId: uuid,
 });
-const owned = { auth: "credential", access: "owner" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner" } as const;
 
 export const apiKeysGroup = {
   /** Create an API key; the raw key is in this answer and nowhere else. */
   create: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     vaultLimit: "none",
     id: "apiKeys.create",
     method: "POST",
@@ -108,7 +108,7 @@ export const apiKeysGroup = {
       /** Days until the key ends: more than 0, at most 3,650; fractions are allowed. Default: with the credential of this call, or never. */
       expiresInDays: z.optional(z.number().check(z.gt(0), z.lte(3650))),
       /** How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none. */
-      budgets: z.optional(wantedBudgets),
+      budgets: z.optional(requestedBudgets),
     }),
     status: 201,
     output: createdApiKey,
@@ -127,7 +127,7 @@ export const apiKeysGroup = {
   }),
   /** List API keys, revoked and expired ones included, newest first. */
   list: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     vaultLimit: "filter",
     id: "apiKeys.list",
     method: "GET",
@@ -145,7 +145,7 @@ export const apiKeysGroup = {
   }),
   /** One API key. */
   get: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     vaultLimit: "object",
     id: "apiKeys.get",
     method: "GET",
@@ -162,7 +162,7 @@ export const apiKeysGroup = {
   }),
   /** Revoke an API key at once; a second call changes nothing. */
   revoke: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     vaultLimit: "object",
     id: "apiKeys.revoke",
     method: "DELETE",
@@ -175,7 +175,7 @@ export const apiKeysGroup = {
   }),
   /** Make a new key with the same rights; the old one ends after overlapHours (default 0: at once). */
   rotate: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     vaultLimit: "object",
     id: "apiKeys.rotate",
     method: "POST",

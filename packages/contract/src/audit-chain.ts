@@ -36,7 +36,7 @@ export interface AuditCheck {
 }
 
 /** What you noted elsewhere. Each field narrows what an alteration could hide. */
-export interface AuditKnown {
+export interface AuditExpectation {
   /** The entry before the oldest one given. Without it nothing checks what the oldest says of its predecessor. */
   readonly before?: AuditLink;
   /** The newest entry that must be there, with none after it. Without it a cut-off tail goes unnoticed. */
@@ -59,9 +59,9 @@ export async function checkAuditChain(
   accountId: string,
   oldestFirst: Iterable<AuditEvent> | AsyncIterable<AuditEvent>,
   hashHex: HashHex,
-  known: AuditKnown = {},
+  expected: AuditExpectation = {},
 ): Promise<AuditCheck> {
-  const chain = new ChainReader(accountId, hashHex, known);
+  const chain = new ChainReader(accountId, hashHex, expected);
   for await (const event of oldestFirst) {
     const fault = await chain.read(event);
     if (fault !== null) return chain.conclude(fault);
@@ -78,15 +78,15 @@ interface Doubt {
 class ChainReader {
   readonly #accountId: string;
   readonly #hashHex: HashHex;
-  readonly #known: AuditKnown;
+  readonly #known: AuditExpectation;
   #previous: AuditEvent | null = null;
   #doubt: Doubt | null = null;
   #entries = 0;
 
-  constructor(accountId: string, hashHex: HashHex, known: AuditKnown) {
+  constructor(accountId: string, hashHex: HashHex, expected: AuditExpectation) {
     this.#accountId = accountId;
     this.#hashHex = hashHex;
-    this.#known = known;
+    this.#known = expected;
   }
 
   async read(event: AuditEvent): Promise<AuditFault | null> {
@@ -123,12 +123,12 @@ class ChainReader {
   }
 
   #misplaced(event: AuditEvent): AuditFault | null {
-    const place = this.#expectedSequence(event);
-    if (event.sequence > place) return missing(place, `entry ${event.sequence} is in the place of`);
+    const position = this.#expectedSequence(event);
+    if (event.sequence > position) return missing(position, `entry ${event.sequence} is in the place of`);
     const { head } = this.#known;
-    if (event.sequence === place && (head === undefined || place <= head.sequence)) return null;
+    if (event.sequence === position && (head === undefined || position <= head.sequence)) return null;
     const reason =
-      event.sequence < place ? "its place is taken by another entry" : "the account's head comes before it";
+      event.sequence < position ? "its place is taken by another entry" : "the account's head comes before it";
     return { sequence: event.sequence, id: event.id, kind: "inserted", reason };
   }
 

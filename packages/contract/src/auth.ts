@@ -58,7 +58,7 @@ const signedIn = object({
   user: account,
 });
 
-const said = object({
+const sentence = object({
   /** A sentence for the person. It is the same whether or not an account exists. */
   message: z.string(),
 });
@@ -170,7 +170,7 @@ export const authGroup = {
       email: z.string(),
     }),
     status: 200,
-    output: said,
+    output: sentence,
     errors: [],
   }),
   /** Set a new password with a mailed token, which is used up, and end every session. */
@@ -186,7 +186,7 @@ export const authGroup = {
       newPassword,
     }),
     status: 200,
-    output: said,
+    output: sentence,
     errors: ["token_invalid", "weak_password"],
   }),
   /** Confirm the e-mail address with a mailed token, which is used up. */
@@ -200,7 +200,7 @@ export const authGroup = {
       token: opaqueToken,
     }),
     status: 200,
-    output: said,
+    output: sentence,
     errors: ["token_invalid"],
   }),
   /** Mail a new verification link if there is something to verify; the answer is the same either way. */
@@ -214,7 +214,7 @@ export const authGroup = {
       email,
     }),
     status: 200,
-    output: said,
+    output: sentence,
     errors: [],
   }),
   /** Whether a sign-up access code can still be used; using it up is left to the sign-up. */

@@ -33,13 +33,13 @@ export interface Billing extends Parsed<typeof billingSchema> {}
 
 export const billing: Named<Billing> = billingSchema;
 
-const owned = { auth: "credential", access: "owner", scope: "billing:write", vaultLimit: "refuse" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner", scope: "billing:write", vaultLimit: "refuse" } as const;
 const plan = z.enum(PLANS);
 
 export const billingGroup = {
   /** The account's plan and subscription. */
   get: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "billing.get",
     method: "GET",
     path: "/api/billing",
@@ -53,7 +53,7 @@ export const billingGroup = {
   }),
   /** Begin to pay for a plan: the payment provider's address; needs a verified e-mail. */
   checkout: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "billing.checkout",
     method: "POST",
     path: "/api/billing/checkout",
@@ -71,7 +71,7 @@ export const billingGroup = {
   }),
   /** Change the plan of a paying account; needs a verified e-mail. */
   changePlan: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "billing.changePlan",
     method: "POST",
     path: "/api/billing/plan",

@@ -18,7 +18,7 @@ const limits = {
 };
 
 /** How much a key may store, write and ask. */
-export interface Budgets extends Parsed<typeof wantedSchema> {}
+export interface Budgets extends Parsed<typeof requestedSchema> {}
 
 /** What is used and left of one budget. */
 export interface BudgetUse extends Parsed<typeof useSchema> {}
@@ -26,10 +26,10 @@ export interface BudgetUse extends Parsed<typeof useSchema> {}
 /** What a key has used of its budgets. */
 export interface BudgetUses extends Parsed<typeof usesSchema> {}
 
-const wantedSchema = strictObject(limits);
+const requestedSchema = strictObject(limits);
 
 /** What a caller asks for. None at all is the same as no budgets. */
-export const wantedBudgets: Named<Budgets> = wantedSchema;
+export const requestedBudgets: Named<Budgets> = requestedSchema;
 
 /** null: the key has no budgets. */
 export const budgets: Named<Budgets | null> = z.nullable(object(limits));

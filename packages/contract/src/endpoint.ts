@@ -76,7 +76,7 @@ export interface EndpointDefinition {
   readonly otherStatuses?: readonly number[];
   /** Absent: the response has no body. */
   readonly output?: AnySchema | BytesMarker;
-  /** Error codes beyond those every endpoint of its kind can answer (see {@link errorsOf}). */
+  /** Error codes beyond those every endpoint of its kind can return (see {@link errorsOf}). */
   readonly errors: readonly ErrorCode[];
   /** It will go: the server says so with every answer, OpenAPI marks it, and clients warn. */
   readonly deprecated?: Deprecation;
@@ -139,7 +139,7 @@ export type HandlerInput<E extends EndpointDefinition, Bytes> = Parsed<E, "param
       : { readonly body: Bytes }
     : Nothing);
 
-/** What the endpoint answers on success: a JSON value, bytes, or nothing. */
+/** What the endpoint returns on success: a JSON value, bytes, or nothing. */
 export type Output<E extends EndpointDefinition, Bytes> = E extends { output: infer Out }
   ? Out extends AnySchema
     ? z.core.output<Out>
@@ -166,7 +166,7 @@ export function takesIdempotencyKey({ method, effect, auth, keyed }: EndpointDef
 
 const EVERY_ENDPOINT: readonly ErrorCode[] = ["internal", "unavailable", "rate_limited"];
 
-/** Every error code the endpoint may answer: its own and those that follow from its shape. */
+/** Every error code the endpoint may return: its own and those that follow from its shape. */
 export function errorsOf(e: EndpointDefinition): ErrorCode[] {
   const codes = new Set<ErrorCode>(e.errors);
   // A chain is read by a clock that agrees with its own.

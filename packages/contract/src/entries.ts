@@ -29,12 +29,12 @@ const entry = {
 };
 
 /** null: at the top of the vault. */
-const place = z.nullable(uuid);
+const folder = z.nullable(uuid);
 
 const fileEntrySchema = object({
   ...entry,
   /** UUID of the folder. null: the top of the vault. */
-  folderId: place,
+  folderId: folder,
 });
 
 /** A name and place that a file has, or had and keeps. */
@@ -44,7 +44,7 @@ export const fileEntry: Named<FileEntry> = fileEntrySchema;
 const folderEntrySchema = object({
   ...entry,
   /** UUID of the folder that holds it. null: the top of the vault. */
-  parentId: place,
+  parentId: folder,
 });
 
 /** A name and place that a folder has, or had and keeps. */

@@ -5,7 +5,13 @@
 export { accountGroup, type Account, type AccountLimits, type AccountUsage, type Credential } from "./account.ts";
 export { apiKeysGroup, type ApiKey, type CreatedApiKey } from "./api-keys.ts";
 export { api, type CofferApi } from "./api.ts";
-export { checkAuditChain, type AuditCheck, type AuditFault, type AuditKnown, type AuditLink } from "./audit-chain.ts";
+export {
+  checkAuditChain,
+  type AuditCheck,
+  type AuditFault,
+  type AuditExpectation,
+  type AuditLink,
+} from "./audit-chain.ts";
 export { FIRST_PREVIOUS_HASH, renderAuditText } from "./audit-text.ts";
 export {
   AUDIT_DAYS,
@@ -42,7 +48,7 @@ export { CONTENT_ORIGINS_HEADER } from "./content-redirects.ts";
 export { DELETION_MINUTES, deletionGroup, restoringGroup, type DeletionAct } from "./deletion.ts";
 export { developmentGroup } from "./development.ts";
 export * from "./endpoint.ts";
-export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
+export { END_STEP, endProblem, membershipEnd } from "./membership-ends.ts";
 export { fileEntriesGroup, folderEntriesGroup, type FileEntry, type FolderEntry } from "./entries.ts";
 export { ERROR_FACTS, fitsStatus, isErrorCode, type ErrorCode } from "./error-codes.ts";
 export { ERROR_TEXTS } from "./error-texts.ts";
@@ -76,7 +82,7 @@ export {
   type ZkloginProofPoints,
 } from "./identity-provider.ts";
 export { INVITE_HOURS, invitesGroup, type CreatedInvite, type Invite, type RedeemedInvite } from "./invites.ts";
-export { describeIssues } from "./issue-words.ts";
+export { describeIssues } from "./issue-texts.ts";
 export { itemActsGroup } from "./item-acts.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export { KEY_REFUSALS, keyRefusalOf, stepOfRefusedKey, type KeyRefusal } from "./key-refusals.ts";

@@ -1,9 +1,9 @@
 /** Invite codes: how an agent gets its own key (specification §2.5, §5.8; decisions §4). */
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
-import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
+import { budgets, budgetUse, requestedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
-import { membershipEnd } from "./ends.ts";
+import { membershipEnd } from "./membership-ends.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, nextPage, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
@@ -105,12 +105,12 @@ export interface RedeemedInvite extends Parsed<typeof redeemedInviteSchema> {}
 
 const redeemedInvite: Named<RedeemedInvite> = redeemedInviteSchema;
 
-const owned = { auth: "credential", access: "owner" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner" } as const;
 
 export const invitesGroup = {
   /** Create a single-use invite code; the code is in this answer and nowhere else. */
   create: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "invites.create",
     method: "POST",
     path: "/api/auth/invites",
@@ -131,7 +131,7 @@ export const invitesGroup = {
       /** When the new key ends, and memberships that the invite leads to: RFC 3339 in UTC, a whole quarter of an hour. Not before the invite ends. Default: never. */
       accessUntil: z.optional(membershipEnd),
       /** How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none. */
-      budgets: z.optional(wantedBudgets),
+      budgets: z.optional(requestedBudgets),
     }),
     status: 201,
     output: createdInvite,
@@ -140,7 +140,7 @@ export const invitesGroup = {
   }),
   /** List invites with their status, newest first. */
   list: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "invites.list",
     method: "GET",
     path: "/api/auth/invites",
@@ -158,7 +158,7 @@ export const invitesGroup = {
   }),
   /** Revoke an invite that nobody has used; a second call changes nothing. */
   revoke: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "invites.revoke",
     method: "DELETE",
     path: "/api/auth/invites/{inviteId}",

@@ -44,14 +44,15 @@ export function isInviteCode(text: string): boolean {
 
 function renderBase62(value: bigint, width: number): string {
   let text = "";
-  for (let rest = value; text.length < width; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
+  for (let remaining = value; text.length < width; remaining /= 62n)
+    text = DIGITS.charAt(Number(remaining % 62n)) + text;
   return text;
 }
 
 function renderChecksum(body: string): string {
   let text = "";
-  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62))
-    text = DIGITS.charAt(rest % 62) + text;
+  for (let remaining = crc32(body); text.length < CHECKSUM_DIGITS; remaining = Math.floor(remaining / 62))
+    text = DIGITS.charAt(remaining % 62) + text;
   return text;
 }
 

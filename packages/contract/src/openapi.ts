@@ -216,8 +216,8 @@ function renderSchema(schema: z.core.$ZodType, io: Io): Json {
     io,
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
-      const known = KNOWN_VALUES.get(zodSchema);
-      if (known !== undefined) jsonSchema["x-known-values"] = known;
+      const values = KNOWN_VALUES.get(zodSchema);
+      if (values !== undefined) jsonSchema["x-known-values"] = values;
     },
     target: "draft-2020-12",
   });

@@ -7,7 +7,7 @@
 import type { DeletionAct } from "./deletion.ts";
 import type { ChainNetwork } from "./proofs.ts";
 
-interface Place {
+interface ProofContext {
   /** The service's scheme, host and port, as in `new URL(baseUrl).origin`. */
   readonly origin: string;
   readonly network: ChainNetwork;
@@ -15,17 +15,21 @@ interface Place {
 }
 
 /** `codeHash`: SHA-256 of the code in hex. `signedAt`: RFC 3339 in UTC with milliseconds, the same text as in the request. */
-export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: string }): string {
+export function renderRedeemText(
+  claim: ProofContext & { readonly codeHash: string; readonly signedAt: string },
+): string {
   return render("Coffer redeem v1", claim, { code: claim.codeHash, time: claim.signedAt });
 }
 
 /** `nonce`: from `POST /api/account/link-chain/challenge`. */
-export function renderLinkText(claim: Place & { readonly accountId: string; readonly nonce: string }): string {
+export function renderLinkText(claim: ProofContext & { readonly accountId: string; readonly nonce: string }): string {
   return render("Coffer link address v1", claim, { account: claim.accountId, nonce: claim.nonce });
 }
 
 /** For an API key that is bound to an address. `signedAt`: RFC 3339 in UTC with milliseconds, the same text as in the request. */
-export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: string }): string {
+export function renderKeyAddressText(
+  claim: ProofContext & { readonly accountId: string; readonly signedAt: string },
+): string {
   return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
 }
 
@@ -59,22 +63,22 @@ export function renderDeletionText({
   fileId,
   versionId,
   nonce,
-  ...place
-}: Place &
+  ...context
+}: ProofContext &
   DeletionOf & { readonly accountId: string; readonly chainObjectId: string; readonly nonce: string }): string {
   const object = { account: accountId, object: chainObjectId, vault: vaultId };
   const file = {
     ...(fileId === undefined ? {} : { file: fileId }),
     ...(versionId === undefined ? {} : { version: versionId }),
   };
-  return render(DELETION_TITLES[act], place, { ...object, ...file, nonce });
+  return render(DELETION_TITLES[act], context, { ...object, ...file, nonce });
 }
 
 /** What a field may hold: printable ASCII without spaces. A nonce with a line break could add fields to what is signed. */
 const FIELD = /^[\x21-\x7e]{1,512}$/;
 
 /** Throws RangeError for a field that could be read as more than one. */
-function render(title: string, { origin, network, chainAddress }: Place, more: Record<string, string>): string {
+function render(title: string, { origin, network, chainAddress }: ProofContext, more: Record<string, string>): string {
   const fields: Record<string, string> = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
   const lines = Object.entries(fields).map(([name, value]) => {
     if (!FIELD.test(value)) throw new RangeError(`the ${name} cannot be in a text that is signed`);

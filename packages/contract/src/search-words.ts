@@ -58,11 +58,11 @@ export const SEARCH_RANKS = ["word", "prefix", "infix"] as const;
 
 /**
  * The place in {@link SEARCH_RANKS}; null when the name does not fit. Every wanted word must be found, and the one that fits worst
- * decides. `words` and `wanted` are answers of {@link searchWords}.
+ * decides. `words` and `queryWords` are results of {@link searchWords}.
  */
-export function rankName(words: readonly string[], wanted: readonly string[]): 0 | 1 | 2 | null {
+export function rankName(words: readonly string[], queryWords: readonly string[]): 0 | 1 | 2 | null {
   let rank: 0 | 1 | 2 = 0;
-  for (const word of wanted) {
+  for (const word of queryWords) {
     if (words.includes(word)) continue;
     if (words.some((each) => each.startsWith(word))) rank = rank === 2 ? 2 : 1;
     else if (!isShortWord(word) && words.some((each) => each.includes(word))) rank = 2;
@@ -71,10 +71,12 @@ export function rankName(words: readonly string[], wanted: readonly string[]): 0
   return rank;
 }
 
-/** Whether a content type is the wanted one. `wanted` may be a first half such as `image/`. Case and parameters do not matter. */
-export function isOfType(contentType: string, wanted: string): boolean {
+/** Whether a content type is the wanted one. `typeOrFirstHalf` may be a first half such as `image/`. Case and parameters do not matter. */
+export function isOfType(contentType: string, typeOrFirstHalf: string): boolean {
   const type = bareType(contentType);
-  return wanted.endsWith("/") ? type.startsWith(wanted.toLowerCase()) : type === wanted.toLowerCase();
+  return typeOrFirstHalf.endsWith("/")
+    ? type.startsWith(typeOrFirstHalf.toLowerCase())
+    : type === typeOrFirstHalf.toLowerCase();
 }
 
 /** A content type without its parameters, in lower case. */

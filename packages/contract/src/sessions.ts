@@ -26,12 +26,12 @@ export interface Session extends Parsed<typeof sessionSchema> {}
 
 export const session: Named<Session> = sessionSchema;
 
-const owned = { auth: "credential", access: "owner", scope: "account:write", vaultLimit: "refuse" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner", scope: "account:write", vaultLimit: "refuse" } as const;
 
 export const sessionsGroup = {
   /** List the live web sessions, newest first. */
   list: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "sessions.list",
     method: "GET",
     path: "/api/auth/sessions",
@@ -47,7 +47,7 @@ export const sessionsGroup = {
   }),
   /** End a web session at once; a second call changes nothing. */
   end: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "sessions.end",
     method: "DELETE",
     path: "/api/auth/sessions/{sessionId}",

@@ -6,7 +6,7 @@
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";
-import { membershipEnd } from "./ends.ts";
+import { membershipEnd } from "./membership-ends.ts";
 import { LADDER_STEP } from "./shared-statements.ts";
 import { sharedEntry } from "./shared-entries.ts";
 import {
@@ -23,7 +23,7 @@ import {
 } from "./values.ts";
 import { vault } from "./vaults.ts";
 
-export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
+export { END_STEP, endProblem, membershipEnd } from "./membership-ends.ts";
 
 /** The most members of a vault's allowlist, not counting its owner. */
 export const MAX_MEMBERS = 1000;

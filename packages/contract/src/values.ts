@@ -1,7 +1,7 @@
 /** The words that several groups share: ids, times, names, digests, pages. */
 import * as z from "zod/mini";
 import { object, type Named, type Parsed } from "./object.ts";
-import { isAssigned, UNICODE_VERSION } from "./assigned.ts";
+import { isAssigned, UNICODE_VERSION } from "./assigned-code-points.ts";
 
 /** RFC 9562 UUID, lower case. */
 export const uuid = z

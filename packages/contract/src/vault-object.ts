@@ -69,7 +69,7 @@ export function vaultObjectType(originalPackageId: string): string {
  * may.
  */
 export function decodeVaultObject(contents: Uint8Array): VaultObjectFields {
-  const bytes = new Bytes(contents);
+  const bytes = new ByteReader(contents);
   const fields = decode(bytes, { fields: VAULT_OBJECT_FIELDS }) as VaultObjectFields;
   if (!bytes.isAtEnd()) throw new RangeError("Bytes are left over behind the vault object");
   for (const { signingKey } of [fields.owner, ...fields.members, ...fields.former])
@@ -96,19 +96,19 @@ type Decoded<F> = F extends "address" | "digest"
                 ? { readonly [Name in keyof Fields]: Decoded<Fields[Name]> }
                 : never;
 
-function decode(bytes: Bytes, form: Form): unknown {
-  if (form === "address") return `0x${toHex(bytes.take(32))}`;
-  if (form === "u64") return bytes.takeU64();
-  if (form === "u8") return bytes.take(1)[0];
-  if (form === "bool") return bytes.takeLength(1) === 1;
-  if (form === "digest") return toHex(bytes.takeDigest());
-  if ("bytes" in form) return Uint8Array.from(bytes.take(bytes.takeLength(form.bytes.most)));
-  if ("option" in form) return bytes.takeLength(1) === 1 ? decode(bytes, form.option) : null;
-  if ("list" in form) return Array.from({ length: bytes.takeLength(form.most) }, () => decode(bytes, form.list));
+function decode(bytes: ByteReader, form: Form): unknown {
+  if (form === "address") return `0x${toHex(bytes.read(32))}`;
+  if (form === "u64") return bytes.readU64();
+  if (form === "u8") return bytes.read(1)[0];
+  if (form === "bool") return bytes.readLength(1) === 1;
+  if (form === "digest") return toHex(bytes.readDigest());
+  if ("bytes" in form) return Uint8Array.from(bytes.read(bytes.readLength(form.bytes.most)));
+  if ("option" in form) return bytes.readLength(1) === 1 ? decode(bytes, form.option) : null;
+  if ("list" in form) return Array.from({ length: bytes.readLength(form.most) }, () => decode(bytes, form.list));
   return Object.fromEntries(Object.entries(form.fields).map(([name, field]) => [name, decode(bytes, field)]));
 }
 
-class Bytes {
+class ByteReader {
   readonly #bytes: Uint8Array;
   #at = 0;
 
@@ -116,28 +116,28 @@ class Bytes {
     this.#bytes = bytes;
   }
 
-  take(length: number): Uint8Array {
-    const taken = this.#bytes.subarray(this.#at, this.#at + length);
-    if (taken.length !== length) throw new RangeError("The vault object ends too early");
+  read(length: number): Uint8Array {
+    const bytes = this.#bytes.subarray(this.#at, this.#at + length);
+    if (bytes.length !== length) throw new RangeError("The vault object ends too early");
     this.#at += length;
-    return taken;
+    return bytes;
   }
 
-  takeU64(): bigint {
-    const taken = this.take(8);
-    return new DataView(taken.buffer, taken.byteOffset, 8).getBigUint64(0, true);
+  readU64(): bigint {
+    const bytes = this.read(8);
+    return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
   }
 
-  takeDigest(): Uint8Array {
-    if (this.takeLength(DIGEST_BYTES) !== DIGEST_BYTES) throw new RangeError("A digest has 32 bytes");
-    return this.take(DIGEST_BYTES);
+  readDigest(): Uint8Array {
+    if (this.readLength(DIGEST_BYTES) !== DIGEST_BYTES) throw new RangeError("A digest has 32 bytes");
+    return this.read(DIGEST_BYTES);
   }
 
   /** ULEB128 in its shortest form, with a bound, so that a false length allocates nothing. */
-  takeLength(most: number): number {
+  readLength(most: number): number {
     let value = 0;
     for (let shift = 0; shift < 21; shift += 7) {
-      const [byte = 0] = this.take(1);
+      const [byte = 0] = this.read(1);
       value += (byte & 0x7f) << shift;
       if (byte >= 0x80) continue;
       if (value > most || (byte === 0 && shift > 0)) break;

@@ -62,12 +62,12 @@ export const OWNER_PROOF_ERRORS = [
   "chain_unavailable",
 ] as const;
 
-const owned = { auth: "credential", access: "owner", scope: "vaults:write" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner", scope: "vaults:write" } as const;
 
 export const vaultsGroup = {
   /** Create a vault. */
   create: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "vaults.create",
     method: "POST",
     path: "/api/vaults",
@@ -143,7 +143,7 @@ export const vaultsGroup = {
   }),
   /** Rename a vault. */
   update: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "vaults.update",
     method: "PATCH",
     path: "/api/vaults/{vaultId}",
@@ -170,7 +170,7 @@ export const vaultsGroup = {
   }),
   /** Move a vault to the trash, with force=true also one that is not empty; the owner deletes for good with permanent=true (204). The bytes leave the server's disk 24 hours later. */
   delete: endpoint({
-    ...owned,
+    ...ownerEndpoint,
     id: "vaults.delete",
     method: "DELETE",
     path: "/api/vaults/{vaultId}",

@@ -111,9 +111,9 @@ const events = z
   .check(z.minLength(1), z.maxLength(EVENT_KINDS.length + 1));
 const description = z.string().check(z.trim(), z.maxLength(500));
 
-const owned = { auth: "credential", access: "owner", vaultLimit: "refuse" } as const;
-const reading = { ...owned, scope: "webhooks:read", effect: "read", method: "GET", status: 200 } as const;
-const writing = { ...owned, scope: "webhooks:write" } as const;
+const ownerEndpoint = { auth: "credential", access: "owner", vaultLimit: "refuse" } as const;
+const reading = { ...ownerEndpoint, scope: "webhooks:read", effect: "read", method: "GET", status: 200 } as const;
+const writing = { ...ownerEndpoint, scope: "webhooks:write" } as const;
 const params = object({
   /** UUID of the webhook endpoint. */
   webhookId: uuid,

@@ -94,7 +94,7 @@ export function toReadableStream(pieces: AsyncIterable<Uint8Array>): ReadableStr
  */
 export class PieceReader implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, void, void> {
   readonly #pieces: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-  #held: Uint8Array = new Uint8Array(0);
+  #unread: Uint8Array = new Uint8Array(0);
   #ended = false;
 
   constructor(source: ByteSource, signal?: AbortSignal) {
@@ -102,26 +102,26 @@ export class PieceReader implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   }
 
   /** The next `length` bytes; fewer only at the end of the source. */
-  async take(length: number): Promise<Uint8Array> {
-    const taken = new Uint8Array(length);
+  async read(length: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(length);
     let filled = 0;
     for (;;) {
-      const part = this.#held.subarray(0, length - filled);
-      taken.set(part, filled);
+      const part = this.#unread.subarray(0, length - filled);
+      bytes.set(part, filled);
       filled += part.length;
-      this.#held = this.#held.subarray(part.length);
-      if (filled === length) return taken;
+      this.#unread = this.#unread.subarray(part.length);
+      if (filled === length) return bytes;
       const next = await this.next();
-      if (next.done === true) return taken.subarray(0, filled);
-      this.#held = next.value;
+      if (next.done === true) return bytes.subarray(0, filled);
+      this.#unread = next.value;
     }
   }
 
   async next(): Promise<IteratorResult<Uint8Array, void>> {
-    const held = this.#held;
-    if (held.length > 0) {
-      this.#held = new Uint8Array(0);
-      return { done: false, value: held };
+    const unread = this.#unread;
+    if (unread.length > 0) {
+      this.#unread = new Uint8Array(0);
+      return { done: false, value: unread };
     }
     try {
       const next = await this.#pieces.next();

@@ -88,13 +88,12 @@ function derive(platform: CryptoPlatform, key: Uint8Array, salt: Uint8Array, con
   const length = KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES;
   const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);
   const nonce = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
+  const commitment = copyBytes(derived, KEY_BYTES + NONCE_BYTES);
   const imported = platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
-  const made = (cipher: ChunkCipher): Derived => {
-    const commitment = copyBytes(derived, KEY_BYTES + NONCE_BYTES);
-    derived.fill(0);
-    return { commitment, cipher };
-  };
-  return imported instanceof Promise ? imported.then(made) : made(imported);
+  if (imported instanceof Promise)
+    return imported.then((cipher) => ({ commitment, cipher })).finally(() => derived.fill(0));
+  derived.fill(0);
+  return { commitment, cipher: imported };
 }
 
 /** The keys of a message that exists: its first 56 bytes name the salt and must hold the commitment. */

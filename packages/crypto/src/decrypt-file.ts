@@ -12,6 +12,7 @@ import { MESSAGE_PREFIX_BYTES, plaintextSize } from "./sizes.ts";
 
 /** The results of opening a file's envelope. */
 export interface FileKey {
+  /** The reader disposes it when the message's own keys are derived. */
   readonly dataKey: DataKey;
   /** Bytes of the message in its version statement; absent when nobody stated them. */
   readonly messageLength?: number;
@@ -87,10 +88,10 @@ async function contentOf(plaintext: Uint8Array): Promise<Uint8Array> {
   return concatBytes(...pieces);
 }
 
-/** Compares the data key with the file's commitment, and the stated length with the possible ones. */
+/** Compares the data key with the file's commitment, and the stated length with the possible ones. Disposes the data key. */
 export async function openFileKeys(platform: CryptoPlatform, start: FileStart, key: FileKey): Promise<MessageKeys> {
   const context = fileContext(start.headerPrefix);
-  const keys = await openMessageKeys(platform, key.dataKey.reveal(), start.messagePrefix, context);
+  const keys = await key.dataKey.consume((bytes) => openMessageKeys(platform, bytes, start.messagePrefix, context));
   if (key.messageLength !== undefined) statedPlaintextSize(key.messageLength);
   return keys;
 }
@@ -105,9 +106,9 @@ export function statedPlaintextSize(messageLength: number): number {
 }
 
 async function readFileStart(reader: PieceReader): Promise<FileStart> {
-  const headerBytes = await reader.take(HEADER_BYTES);
+  const headerBytes = await reader.read(HEADER_BYTES);
   const { envelopeLength } = parseHeader(headerBytes);
-  return parseFileStart(concatBytes(headerBytes, await reader.take(envelopeLength + MESSAGE_PREFIX_BYTES)));
+  return parseFileStart(concatBytes(headerBytes, await reader.read(envelopeLength + MESSAGE_PREFIX_BYTES)));
 }
 
 /** The chunks as they come, compared with the stated length and digest. */

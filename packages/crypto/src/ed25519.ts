@@ -7,7 +7,7 @@ import { getPublicKey, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { copyBytes, equalBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
-import { noteSignature } from "./known-signatures.ts";
+import { cacheSignature } from "./signature-cache.ts";
 import { findNativeEd25519, nodePublicKey } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
 import type { StatementSigner } from "./statement-signer.ts";
@@ -28,7 +28,7 @@ export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
       const digest = copyBytes(message32);
       const signature = (await (await findNativeEd25519())?.sign(secret, digest)) ?? sign(digest, secret.reveal());
       // Other signers' results are verified when they are read.
-      if (digest.length === 32) noteSignature({ publicKey, digest, signature });
+      if (digest.length === 32) cacheSignature({ publicKey, digest, signature });
       return signature;
     },
   };

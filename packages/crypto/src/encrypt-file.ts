@@ -106,10 +106,10 @@ export function encryptFileAgain(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   claimPlan(plan);
-  return heldToDigest(platform, plan, content, expected, signal);
+  return checkedByDigest(platform, plan, content, expected, signal);
 }
 
-async function* heldToDigest(
+async function* checkedByDigest(
   platform: CryptoPlatform,
   plan: FilePlan,
   content: ByteSource,
@@ -117,13 +117,13 @@ async function* heldToDigest(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
   const digest = platform.createSha256();
-  let held: Uint8Array | null = null;
+  let lastPiece: Uint8Array | null = null;
   for await (const piece of fileBytes(plan, content, { digest, ...(signal && { signal }) })) {
-    if (held !== null) yield held;
-    held = piece;
+    if (lastPiece !== null) yield lastPiece;
+    lastPiece = piece;
   }
   if (!equalBytes(digest.digest(), expected)) throw sourceChanged("the content changed since it was read first");
-  if (held !== null) yield held;
+  if (lastPiece !== null) yield lastPiece;
 }
 
 /** The content and, in a padded file, the padding. */

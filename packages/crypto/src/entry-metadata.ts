@@ -9,7 +9,7 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** The context of encrypted metadata besides the vault. */
-export interface MetadataPlace {
+export interface MetadataContext {
   readonly kind: EntryKind;
   /** UUID in lower case. */
   readonly id: string;
@@ -24,28 +24,31 @@ const MESSAGE_OVERHEAD = 72;
 /** The sizes of encrypted metadata: 136, 200, 328 and 584 bytes. */
 export const ENCRYPTED_METADATA_SIZES: readonly number[] = METADATA_SIZES.map((size) => size + MESSAGE_OVERHEAD);
 
-/** One message under the subkey `metadata`. RangeError for metadata that is impossible for its kind. */
+/** One message under the subkey `metadata`. RangeError for metadata that is impossible for its kind; KeyDisposedError. */
 export async function encryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: MetadataPlace,
+  place: MetadataContext,
   metadata: Metadata,
 ): Promise<Uint8Array> {
   const plaintext = encodePaddedMetadata(place.kind, metadata);
-  return encryptMessage(platform, vaultKey.subkey("metadata"), metadataContext(vaultKey.vault, place), plaintext);
+  const context = metadataContext(vaultKey.vault, place);
+  return vaultKey.whileHeld(() => encryptMessage(platform, vaultKey.subkey("metadata"), context, plaintext));
 }
 
-/** Throws CryptoError at step `metadata`: `wrong_key` for another key, entry or revision, `damaged`. */
+/** Throws CryptoError at step `metadata`: `wrong_key` for another key, entry or revision, `damaged`; and KeyDisposedError. */
 export async function decryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: MetadataPlace,
+  place: MetadataContext,
   encrypted: Uint8Array,
 ): Promise<Metadata> {
   if (!ENCRYPTED_METADATA_SIZES.includes(encrypted.length))
     throw damaged("metadata", "encrypted metadata does not have this length");
   const context = metadataContext(vaultKey.vault, place);
-  const plaintext = await decryptMessage(platform, vaultKey.subkey("metadata"), context, encrypted).catch(refuse);
+  const plaintext = await vaultKey
+    .whileHeld(() => decryptMessage(platform, vaultKey.subkey("metadata"), context, encrypted))
+    .catch(refuse);
   return parsePaddedMetadata(place.kind, plaintext);
 }
 
@@ -57,7 +60,7 @@ function refuse(error: unknown): never {
 }
 
 /** "coffer/metadata/v1" ‖ 00 ‖ vault ‖ keyId ‖ kind ‖ id ‖ revision */
-function metadataContext(vault: Uint8Array, { id, keyId, kind, revision }: MetadataPlace): Uint8Array {
+function metadataContext(vault: Uint8Array, { id, keyId, kind, revision }: MetadataContext): Uint8Array {
   return concatBytes(
     titleBytes("coffer/metadata/v1"),
     vault,

@@ -3,9 +3,9 @@ import { concatBytes, decodeUuid, encodeUuid } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, isZero, sized, u64, u8 } from "./fields.ts";
-import { encodePlace, takePlace, type Place } from "./place.ts";
+import { encodePlace, readPlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
-import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
+import { requireLinked, SIBLING_BYTES, readSafeNumber, readSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The fields of the statement and of the metadata's context. */
@@ -69,21 +69,21 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
     );
   const reader = new FieldReader(bytes);
   const fields: EntryFields = {
-    vault: reader.take(32),
+    vault: reader.read(32),
     kind: takeKind(reader),
     id: takeId(reader),
-    revision: reader.takeU64(),
-    previous: reader.take(32),
-    ...takePlace(reader, "entry"),
-    keyId: reader.take(32),
+    revision: reader.readU64(),
+    previous: reader.read(32),
+    ...readPlace(reader, "entry"),
+    keyId: reader.read(32),
     folderId: takeFolderId(reader),
-    metadataDigest: reader.take(32),
-    signer: reader.take(32),
-    time: takeSafe(reader, "entry"),
+    metadataDigest: reader.read(32),
+    signer: reader.read(32),
+    time: readSafeNumber(reader, "entry"),
   };
   requireLinked(fields.revision, fields.previous, "entry");
   if (fields.folderId === fields.id) throw damaged("entry", "the entry lies in itself");
-  return { ...fields, ...takeSignature(reader, isJoint), bytes: reader.whole };
+  return { ...fields, ...readSignature(reader, isJoint), bytes: reader.whole };
 }
 
 /** The 16 bytes of a folder; zeros for the root. */
@@ -92,7 +92,7 @@ export function encodeFolderId(folderId: string | null): Uint8Array {
 }
 
 function takeKind(reader: FieldReader): EntryKind {
-  const kind = reader.takeU8();
+  const kind = reader.readU8();
   if (kind === ENTRY_KINDS.file) return "file";
   if (kind === ENTRY_KINDS.folder) return "folder";
   throw damaged("entry", "the entry statement is of neither a file nor a folder");
@@ -106,7 +106,7 @@ function takeId(reader: FieldReader): string {
 }
 
 function takeFolderId(reader: FieldReader): string | null {
-  const bytes = reader.take(16);
+  const bytes = reader.read(16);
   return isZero(bytes) ? null : decodeUuid(bytes);
 }
 

@@ -1,7 +1,7 @@
 /** The envelope of a file: the vault key's record, and the data key wrapped under it (file-format §7). */
 import { concatBytes } from "./bytes.ts";
 import { damaged } from "./errors.ts";
-import { parseRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 
 /** A data key of 32 bytes as a message: salt, commitment, key, tag. */
 export const WRAPPED_KEY_BYTES = 104;

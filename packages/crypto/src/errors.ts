@@ -58,6 +58,15 @@ export class CryptoError extends Error {
   }
 }
 
+/** A key was used after its owner had disposed it, or was disposed while it was used. Nothing of that use can be had. */
+export class KeyDisposedError extends Error {
+  override readonly name = "KeyDisposedError";
+
+  constructor() {
+    super("the key was disposed: open it again");
+  }
+}
+
 /** Short for the most frequent refusal. */
 export function damaged(step: CryptoStep, message: string): CryptoError {
   return new CryptoError("damaged", step, message);

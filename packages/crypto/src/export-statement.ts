@@ -5,12 +5,12 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
 import { placeOf, type VaultView } from "./membership.ts";
-import { requireSigned, type ReadingPlace } from "./reading.ts";
-import { encodePlace, takePlace, type Place } from "./place.ts";
+import { requireSigned, type TrustedVault } from "./reading-order.ts";
+import { encodePlace, readPlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
-import { takeSafe } from "./statement-chain.ts";
+import { readSafeNumber } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
-import { requireOwnKey } from "./vault-keys.ts";
+import { requireOwnKey } from "./vault-key-sealer.ts";
 
 /** The fields, in the order in which they are signed; the place is the vault's when it was exported. Byte arrays have exactly the length given. */
 export interface ExportFields extends Place {
@@ -67,13 +67,13 @@ export function parseExportStatement(bytes: Uint8Array): ExportStatement {
     throw damaged("export", `an export's statement has ${EXPORT_STATEMENT_BYTES} bytes, not ${bytes.length}`);
   const reader = new FieldReader(bytes);
   const fields: ExportFields = {
-    vault: reader.take(32),
-    ...takePlace(reader, "export"),
-    manifestDigest: reader.take(32),
-    signer: reader.take(32),
-    time: takeSafe(reader, "export"),
+    vault: reader.read(32),
+    ...readPlace(reader, "export"),
+    manifestDigest: reader.read(32),
+    signer: reader.read(32),
+    time: readSafeNumber(reader, "export"),
   };
-  return { ...fields, signature: reader.take(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
+  return { ...fields, signature: reader.read(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
 }
 
 /**
@@ -81,7 +81,7 @@ export function parseExportStatement(bytes: Uint8Array): ExportStatement {
  * CryptoError at step `pins` (`vault_changed`) or `export` (`damaged`, `rolled_back`).
  */
 export async function verifyExportStatement(
-  place: ReadingPlace,
+  place: TrustedVault,
   manifest: Uint8Array,
   bytes: Uint8Array,
 ): Promise<ExportStatement> {

@@ -5,9 +5,9 @@ const MAX_U64 = (1n << 64n) - 1n;
 
 /** `title` ‖ 00: the beginning of every context and of everything signed, so that nobody can confuse two kinds. */
 export function titleBytes(title: string): Uint8Array {
-  const known = titles.get(title) ?? encodeText(`${title}\0`);
-  titles.set(title, known);
-  return known;
+  const encoded = titles.get(title) ?? encodeText(`${title}\0`);
+  titles.set(title, encoded);
+  return encoded;
 }
 
 /** All titles are this package's own. Nobody changes their bytes: they are copied into what begins with them. */
@@ -64,32 +64,32 @@ export class FieldReader {
     return this.#bytes;
   }
 
-  get left(): number {
+  get remaining(): number {
     return this.#bytes.length - this.#offset;
   }
 
   /** Throws RangeError beyond the end: parsers check lengths first. */
-  take(length: number): Uint8Array {
+  read(length: number): Uint8Array {
     const from = this.#pass(length);
     return this.#bytes.subarray(from, this.#offset);
   }
 
-  takeU8(): number {
+  readU8(): number {
     const at = this.#pass(1);
     return this.#bytes[at] ?? 0;
   }
 
-  takeU16(): number {
+  readU16(): number {
     return this.#view.getUint16(this.#pass(2));
   }
 
-  takeU64(): bigint {
+  readU64(): bigint {
     return this.#view.getBigUint64(this.#pass(8));
   }
 
-  /** Skips `length` bytes; answers where they begin. */
+  /** Skips `length` bytes; returns where they begin. */
   #pass(length: number): number {
-    if (length > this.left) throw new RangeError("the fields end early");
+    if (length > this.remaining) throw new RangeError("the fields end early");
     const from = this.#offset;
     this.#offset += length;
     return from;

@@ -17,9 +17,9 @@ import {
 import { reopenFilePlan, type FilePlan } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
-import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./resume.ts";
+import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./saved-plan.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, contentOf, planFile, reopened, type Planned } from "./files.test-kit.ts";
+import { collect, contentOf, copyOf, planFile, reopened, type Planned } from "./files.test-kit.ts";
 
 const readerOf =
   (content: Uint8Array): ReadContent =>
@@ -42,7 +42,7 @@ async function afterCrash({ dataKey, plan }: Planned, records: readonly PartReco
   const saved = parseSavedPlan(read.plan);
   if (saved === null) throw new Error("the plan was not understood");
   const parts = read.parts.map((part) => parseSavedPart(part));
-  return { journal, saved, plan: await reopenFilePlan(webPlatform, saved, dataKey), parts };
+  return { journal, saved, plan: await reopenFilePlan(webPlatform, saved, copyOf(dataKey)), parts };
 }
 
 describe("file-format §5: parts", () => {

@@ -85,18 +85,18 @@ export async function encryptPart(
   await encryptChunksInto(bytes.subarray(start.length), plan.keys, plaintext, { firstChunk, unfinished });
   const tagDigest = digestTags(platform, plan, bytes.subarray(start.length), firstChunk, endChunk);
   const record = { firstChunk, endChunk, tagDigest };
-  holdToEarlier(plan, record);
+  requireSameParts(plan, record);
   return { fileOffset, bytes, record };
 }
 
 /** In the order of the file; no two of them share a chunk. */
-const earlier = new WeakMap<FilePlan, PartRecord[]>();
+const encryptedParts = new WeakMap<FilePlan, PartRecord[]>();
 
 /** Also within one process a chunk has one content only. */
-function holdToEarlier(plan: FilePlan, record: PartRecord): void {
-  const parts = earlier.get(plan) ?? [];
-  earlier.set(plan, parts);
-  const at = firstEndingBehind(parts, record.firstChunk);
+function requireSameParts(plan: FilePlan, record: PartRecord): void {
+  const parts = encryptedParts.get(plan) ?? [];
+  encryptedParts.set(plan, parts);
+  const at = indexOfFirstEndingAfter(parts, record.firstChunk);
   const other = parts[at];
   if (other === undefined || other.firstChunk >= record.endChunk) {
     parts.splice(at, 0, record);
@@ -108,7 +108,7 @@ function holdToEarlier(plan: FilePlan, record: PartRecord): void {
     throw sourceChanged("the content changed since a part of it was encrypted");
 }
 
-function firstEndingBehind(parts: readonly PartRecord[], chunk: number): number {
+function indexOfFirstEndingAfter(parts: readonly PartRecord[], chunk: number): number {
   let [low, high] = [0, parts.length];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

@@ -8,7 +8,7 @@ import { ciphertextSize, MESSAGE_PREFIX_BYTES, paddedSize } from "./sizes.ts";
 
 /** The facts about a file before its envelope can be written. */
 export interface EnvelopeRequest {
-  /** To be wrapped into the envelope; made for this file alone. */
+  /** To be wrapped into the envelope; made for this file alone, and overwritten when the plan is made. */
   readonly dataKey: DataKey;
   /** The header's first 44 bytes. */
   readonly headerPrefix: Uint8Array;
@@ -50,15 +50,28 @@ export interface FilePlan {
 export async function newFilePlan(platform: CryptoPlatform, file: NewFile): Promise<FilePlan> {
   const headerPrefix = encodeHeaderPrefix(file);
   checkContent(file.contentSize, file.padded);
-  const dataKey = new DataKey(platform.randomBytes(KEY_BYTES));
-  const salt = platform.randomBytes(SALT_BYTES);
-  const keys = await deriveMessageKeys(platform, dataKey.reveal(), salt, fileContext(headerPrefix));
-  const envelope = await file.envelopeOf({ dataKey, headerPrefix, commitment: copyBytes(keys.commitment) });
-  const header = encodeHeader({ ...file, envelopeLength: envelope.length });
-  return fixPlan(header, envelope, file.padded, file.contentSize, keys);
+  const dataKey = randomDataKey(platform);
+  try {
+    const salt = platform.randomBytes(SALT_BYTES);
+    const keys = await deriveMessageKeys(platform, dataKey.reveal(), salt, fileContext(headerPrefix));
+    const envelope = await file.envelopeOf({ dataKey, headerPrefix, commitment: copyBytes(keys.commitment) });
+    const header = encodeHeader({ ...file, envelopeLength: envelope.length });
+    return fixPlan(header, envelope, file.padded, file.contentSize, keys);
+  } finally {
+    dataKey.dispose();
+  }
 }
 
-/** A plan that was stored without its secrets; see `resume.ts`. */
+function randomDataKey(platform: CryptoPlatform): DataKey {
+  const bytes = platform.randomBytes(KEY_BYTES);
+  try {
+    return new DataKey(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+/** A plan that was stored without its secrets; see `saved-plan.ts`. */
 export interface SavedPlan {
   readonly header: Uint8Array;
   readonly envelope: Uint8Array;
@@ -69,12 +82,12 @@ export interface SavedPlan {
 }
 
 /**
- * The same plan again from its record and the data key; good for parts only, as some of the file may have been sent.
- * Throws CryptoError wrong_key when it is not this file's key.
+ * The same plan again from its record and the data key, which it disposes; good for parts only, as some of the file
+ * may have been sent. Throws CryptoError wrong_key when it is not this file's key.
  */
 export async function reopenFilePlan(platform: CryptoPlatform, saved: SavedPlan, dataKey: DataKey): Promise<FilePlan> {
   const context = fileContext(saved.header.subarray(0, HEADER_BYTES - 4));
-  const keys = await deriveMessageKeys(platform, dataKey.reveal(), saved.salt, context);
+  const keys = await dataKey.consume((bytes) => deriveMessageKeys(platform, bytes, saved.salt, context));
   if (!equalBytes(keys.commitment, saved.commitment))
     throw new CryptoError("wrong_key", "commitment", "this is not the key of the file that was begun");
   const plan = fixPlan(saved.header, saved.envelope, saved.padded, saved.contentSize, keys);

@@ -13,7 +13,16 @@ import { nodePlatform } from "./node/platform.ts";
 import { chunkNonce } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, collectUntilFailure, contentOf, FILE_ID, makeFile, planFile, VERSION_ID } from "./files.test-kit.ts";
+import {
+  collect,
+  collectUntilFailure,
+  contentOf,
+  copyOf,
+  FILE_ID,
+  makeFile,
+  planFile,
+  VERSION_ID,
+} from "./files.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
@@ -191,7 +200,7 @@ describe("file-format §4: reading whole files", () => {
     const messageLength = file.length - plan.payloadOffset;
     const digest = createHash("sha256").update(file.subarray(plan.payloadOffset)).digest();
     const read = (key: object) =>
-      collectUntilFailure(decryptFile(nodePlatform, file, { unlock: () => ({ dataKey, ...key }) }));
+      collectUntilFailure(decryptFile(nodePlatform, file, { unlock: () => ({ dataKey: copyOf(dataKey), ...key }) }));
     expect(await read({ messageLength, digest })).toEqual({ content, error: null });
     const refused = (step: string) => expect.objectContaining({ code: "damaged", step }) as unknown;
     expect((await read({ messageLength: messageLength - 1 })).error).toEqual(refused("length"));

@@ -4,7 +4,7 @@ import type { FileKey, Unlock } from "./decrypt-file.ts";
 import { encryptFile } from "./encrypt-file.ts";
 import { newFilePlan, reopenFilePlan, type FilePlan, type NewFile } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
-import type { DataKey } from "./secret-key.ts";
+import { DataKey } from "./secret-key.ts";
 
 export const FILE_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
 export const VERSION_ID = "01890a5d-ac96-774b-bcce-b302099a8058";
@@ -23,20 +23,26 @@ export async function planFile(file: Partial<NewFile> & { readonly contentSize: 
     padded: false,
     ...file,
     envelopeOf: (request) => {
-      keys.push(request.dataKey);
+      // A copy: the plan's own is overwritten when it is made.
+      keys.push(new DataKey(request.dataKey.reveal()));
       return file.envelopeOf?.(request) ?? new Uint8Array(40).fill(1);
     },
   });
   const [dataKey] = keys;
   if (dataKey === undefined) throw new Error("no envelope was asked for");
-  return { plan, dataKey, unlock: (): FileKey => ({ dataKey }) };
+  return { plan, dataKey, unlock: (): FileKey => ({ dataKey: copyOf(dataKey) }) };
+}
+
+/** For a reader, which disposes the key that it gets. */
+export function copyOf(dataKey: DataKey): DataKey {
+  return new DataKey(dataKey.reveal());
 }
 
 /** The same plan once more, as the next process goes on with it: for parts. */
 export function reopened({ dataKey, plan }: Planned): Promise<FilePlan> {
   const { contentSize, envelope, header, keys, padded } = plan;
   const saved = { contentSize, envelope, header, padded, salt: keys.salt, commitment: keys.commitment };
-  return reopenFilePlan(nodePlatform, saved, dataKey);
+  return reopenFilePlan(nodePlatform, saved, copyOf(dataKey));
 }
 
 /** An encrypted file in memory, with all its facts. */

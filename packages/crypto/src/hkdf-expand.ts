@@ -15,5 +15,7 @@ export function expandSha512(key: Uint8Array, info: Uint8Array, length: number):
     block = hmac(sha512, key, concatBytes(block, info, Uint8Array.of(blocks.length + 1)));
     blocks.push(block);
   }
-  return concatBytes(...blocks).subarray(0, length);
+  const expanded = concatBytes(...blocks).subarray(0, length);
+  for (const each of blocks) each.fill(0);
+  return expanded;
 }

@@ -6,7 +6,7 @@ import { encodeEnvelope, parseEnvelope } from "./envelope.ts";
 import { CryptoError } from "./errors.ts";
 import { parseLadderStep } from "./ladder.ts";
 import { parseMetadata, parsePaddedMetadata } from "./metadata.ts";
-import { parseRecord } from "./records.ts";
+import { parseRecord } from "./vault-key-record.ts";
 import { parseVersionStatement } from "./version-statement.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 20_000 : 500;

@@ -1,5 +1,5 @@
 export { ed25519StatementSigner, verifyEd25519 } from "./ed25519.ts";
-export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataPlace } from "./entry-metadata.ts";
+export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataContext } from "./entry-metadata.ts";
 export {
   ENTRY_KINDS,
   ENTRY_STATEMENT_BYTES,
@@ -11,7 +11,7 @@ export {
   type EntryStatement,
 } from "./entry-statement.ts";
 export { encodeEnvelope, parseEnvelope, WRAPPED_KEY_BYTES, type Envelope } from "./envelope.ts";
-export { CRYPTO_STEPS, CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
+export { CRYPTO_STEPS, CryptoError, KeyDisposedError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
 export {
   EXPORT_STATEMENT_BYTES,
   makeExportStatement,
@@ -21,7 +21,7 @@ export {
   type ExportFields,
   type ExportStatement,
 } from "./export-statement.ts";
-export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
+export type { KeyBinding, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export {
   isOnLadder,
   LADDER_STEP_BYTES,
@@ -60,29 +60,29 @@ export {
   type EntryQuestion,
   type FindVaultKey,
   type OpenedEntry,
-  type ReadingPlace,
+  type TrustedVault,
   type VerifiedVersion,
   type VersionAnswer,
   type VersionQuestion,
-} from "./reading.ts";
+} from "./reading-order.ts";
 export {
   isRecordForWriting,
   MAX_RECORD_BYTES,
   MAX_SEALED_KEY_BYTES,
   parseRecord,
   signRecord,
-  type KeyMaking,
+  type KeyOrigin,
   verifyRecord,
   type RecordFields,
   type VaultKeyRecord,
-} from "./records.ts";
-export { decryptSearchIndex, encryptSearchIndex, type SearchIndexPlace } from "./search-index.ts";
+} from "./vault-key-record.ts";
+export { decryptSearchIndex, encryptSearchIndex, type SearchIndexContext } from "./search-index.ts";
 export { signStatement, statementDigest, verifyStatement, type SignedTitle } from "./signatures.ts";
 export { nextNumber, statementHash, type SeenStatement } from "./statement-chain.ts";
 export { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 export type { Author, StatementSigner } from "./statement-signer.ts";
 export { randomVaultKey, VAULT_KEY_BYTES, VaultKey, type SubkeyUse } from "./vault-key.ts";
-export { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-keys.ts";
+export { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-key-sealer.ts";
 export { requireSiblings } from "./upload-signature.ts";
 export {
   JOINT_VERSION_STATEMENT_BYTES,
@@ -92,7 +92,7 @@ export {
   type VersionFields,
   type VersionStatement,
 } from "./version-statement.ts";
-export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapPlace } from "./wrapping.ts";
+export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapContext } from "./data-key-wrap.ts";
 export {
   makeEntryStatement,
   makeUploadStatements,
@@ -103,7 +103,7 @@ export {
   type NewEntry,
   type NewVersion,
   type UploadStatements,
-} from "./writing.ts";
+} from "./new-statements.ts";
 export { toReadableStream, type ByteSource } from "./byte-source.ts";
 export { decryptMessage, deriveMessageKeys, encryptMessage, MessageKeys } from "./cobblestone.ts";
 export { decryptFile, decryptFileBytes, type DecryptFileOptions, type FileKey, type Unlock } from "./decrypt-file.ts";
@@ -165,7 +165,7 @@ export {
   type RangeKey,
   type RangeReader,
   type RangeReaderOptions,
-} from "./range.ts";
+} from "./range-reader.ts";
 export {
   encodeSavedPart,
   encodeSavedPlan,
@@ -173,7 +173,7 @@ export {
   parseSavedPlan,
   type SavedPartRecord,
   type SavedPlanRecord,
-} from "./resume.ts";
+} from "./saved-plan.ts";
 export { DataKey, SecretKey } from "./secret-key.ts";
 export {
   ciphertextSize,

@@ -6,10 +6,10 @@ import { titleBytes } from "./fields.ts";
 import { isOnLadder, makeLadderStep, openLadderStep, parseLadderStep, type LadderStep } from "./ladder.ts";
 import type { VaultView } from "./membership.ts";
 import { webPlatform as platform } from "./platform/web.ts";
-import { signRecord } from "./records.ts";
+import { signRecord } from "./vault-key-record.ts";
 import { at, MEMBER, OWNER, REMOVED, STRANGER, VAULT, VIEW, viewIn, WRAP } from "./vault.test-kit.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
-import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
+import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-key-sealer.ts";
 
 const [second, third, fourth, newest] = (await Promise.all(
   [2n, 3n, 4n, 5n].map((generation) => newVaultKeyRecord(viewIn(generation), WRAP, OWNER)),

@@ -8,12 +8,12 @@ import { decryptMessage, encryptMessage } from "./cobblestone.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import { FieldReader, titleBytes } from "./fields.ts";
 import type { VaultView } from "./membership.ts";
-import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
+import { comparePlaces, encodePlace, readPlace, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import { parseRecord, verifyRecord, type VaultKeyRecord } from "./vault-key-record.ts";
 import { VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
-import type { OpenedVaultKey } from "./vault-keys.ts";
-import { requireKeyOf } from "./wrapping.ts";
+import type { OpenedVaultKey } from "./vault-key-sealer.ts";
+import { requireKeyOf } from "./data-key-wrap.ts";
 
 /** A step's fields before its link. Nobody signs them. */
 interface StepFields {
@@ -45,14 +45,16 @@ export const LADDER_STEP_BYTES = FIELDS_BYTES + LINK_BYTES;
 
 /**
  * The step from one key down to another one. Any holder of both can make it. Throws CryptoError `wrong_key` at step
- * `ladder` unless `to` is of the same vault and its place is lower.
+ * `ladder` unless `to` is of the same vault and its place is lower, and KeyDisposedError. Holds both meanwhile.
  */
 export async function makeLadderStep(platform: CryptoPlatform, from: VaultKey, to: VaultKey): Promise<LadderStep> {
   if (!equalBytes(from.vault, to.vault)) throw wrong("the two keys are of different vaults");
   const fields = { vault: to.vault, from, to, check: to.subkey("check") };
   if (comparePlaces(fields.to, fields.from) >= 0) throw wrong("a step leads to a lower place");
   const head = encodeFields(fields);
-  const link = await encryptMessage(platform, from.subkey("ladder"), contextOf(head), to.reveal());
+  const link = await from.whileHeld(() =>
+    to.whileHeld(() => encryptMessage(platform, from.subkey("ladder"), contextOf(head), to.reveal())),
+  );
   return parseLadderStep(concatBytes(head, link));
 }
 
@@ -64,10 +66,10 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
   if (bytes.length !== LADDER_STEP_BYTES)
     throw damaged("ladder", `a step of the ladder has ${LADDER_STEP_BYTES} bytes`);
   const reader = new FieldReader(bytes);
-  const vault = reader.take(32);
-  const [from, to] = [takePlace(reader, "ladder"), takePlace(reader, "ladder")];
+  const vault = reader.read(32);
+  const [from, to] = [readPlace(reader, "ladder"), readPlace(reader, "ladder")];
   if (comparePlaces(to, from) >= 0) throw damaged("ladder", "a step of the ladder leads to a lower place");
-  return { vault, from, to, check: reader.take(32), link: reader.take(LINK_BYTES), bytes: Uint8Array.from(bytes) };
+  return { vault, from, to, check: reader.read(32), link: reader.read(LINK_BYTES), bytes: Uint8Array.from(bytes) };
 }
 
 /**
@@ -75,7 +77,8 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
  * record, the target's record is verified by itself, and the resulting key must match that record. Throws CryptoError
  * `vault_changed`, `damaged` and `wrong_key` at step `record` for one of the records. At step `ladder` it throws
  * `damaged` for places that the step must not join. Such places are below `base` or the floor, upwards, or not those
- * of the two records. It throws `wrong_key` for a link that does not open, or holds another key.
+ * of the two records. It throws `wrong_key` for a link that does not open, or holds another key. The caller disposes
+ * the key that it gets.
  */
 export async function openLadderStep(
   platform: CryptoPlatform,
@@ -96,11 +99,19 @@ export async function openLadderStep(
   const isTo = comparePlaces(to, record) === 0 && equalBytes(check, record.check);
   if (!isTo) throw damaged("ladder", "the step leads to another key");
   const context = contextOf(bytes.subarray(0, FIELDS_BYTES));
-  const opened = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
-  if (opened.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
-  const key = new VaultKey(record.vault, record, opened);
-  opened.fill(0);
-  if (!equalBytes(key.subkey("check"), record.check)) throw wrong("the step holds another key than the record names");
+  const key = await higher.key.whileHeld(async () => {
+    const bytes = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
+    try {
+      if (bytes.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
+      return new VaultKey(record.vault, record, bytes);
+    } finally {
+      bytes.fill(0);
+    }
+  });
+  if (!equalBytes(key.subkey("check"), record.check)) {
+    key.dispose();
+    throw wrong("the step holds another key than the record names");
+  }
   return { record, key };
 }
 

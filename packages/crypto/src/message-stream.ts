@@ -11,14 +11,14 @@ const RUN_CHUNKS = 16;
 const REUSED_RUN_CHUNKS = 32;
 
 /** Where in a message the chunks are. */
-export interface EncryptedPlace {
+export interface ChunkPosition {
   /** Number of the chunk that the source begins with. */
   readonly firstChunk?: number;
   /** The source ends with whole chunks, and the message goes on behind them. */
   readonly unfinished?: boolean;
 }
 
-export interface EncryptChunksOptions extends EncryptedPlace {
+export interface EncryptChunksOptions extends ChunkPosition {
   /** A piece is valid until the one after the next is asked for. */
   readonly reuseBuffer?: boolean;
 }
@@ -34,14 +34,14 @@ export async function* encryptChunks(
 }
 
 /**
- * The same into `target`, which must be large enough; answers how many bytes it wrote. Leaves nothing for the garbage
+ * The same into `target`, which must be large enough; returns how many bytes it wrote. Leaves nothing for the garbage
  * collector.
  */
 export async function encryptChunksInto(
   target: Uint8Array,
   keys: MessageKeys,
   source: ByteSource,
-  place: EncryptedPlace,
+  place: ChunkPosition,
 ): Promise<number> {
   let filled = 0;
   for await (const pieces of encryptRuns(keys, source, RUN_CHUNKS, place))
@@ -57,7 +57,7 @@ async function* encryptRuns(
   keys: MessageKeys,
   source: ByteSource,
   most: number,
-  { firstChunk = 0, unfinished = false }: EncryptedPlace,
+  { firstChunk = 0, unfinished = false }: ChunkPosition,
 ): AsyncGenerator<readonly Uint8Array[], void, void> {
   let chunk = firstChunk;
   for await (const { head, bytes, last } of runsOf(source, CHUNK_BYTES, most)) {
@@ -117,7 +117,7 @@ export async function* decryptMessageStream(
 ): AsyncGenerator<Uint8Array, void, void> {
   const reader = new PieceReader(source);
   try {
-    const keys = await openMessageKeys(platform, key, await reader.take(MESSAGE_PREFIX_BYTES), context);
+    const keys = await openMessageKeys(platform, key, await reader.read(MESSAGE_PREFIX_BYTES), context);
     yield* decryptChunks(keys, reader);
   } finally {
     await reader.return();

@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concatBytes, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
-import { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataPlace } from "./entry-metadata.ts";
+import { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataContext } from "./entry-metadata.ts";
 import { nameProblem } from "./item-name.ts";
 import {
   encodeMetadata,
@@ -30,7 +30,7 @@ const file: fc.Arbitrary<Metadata> = fc.record({ name, contentType, size: fc.max
 const REPORT: Metadata = { name: "Bericht für März.pdf", contentType: "application/pdf", size: 123_456 };
 const FOLDER: Metadata = { name: "Ordner", contentType: "", size: 0 };
 const KEY = new VaultKey(VAULT, at(5n), new Uint8Array(32).fill(1));
-const PLACE: MetadataPlace = { kind: "file", id: FILE_ID, revision: 1n, keyId: new Uint8Array(32).fill(2) };
+const PLACE: MetadataContext = { kind: "file", id: FILE_ID, revision: 1n, keyId: new Uint8Array(32).fill(2) };
 
 /** Fields as nobody here would encode them. */
 function encoded(fields: { version?: number; name?: Uint8Array; type?: Uint8Array; size?: bigint }): Uint8Array {
@@ -135,7 +135,7 @@ describe("encrypted metadata", () => {
 
   it("opens nowhere else: another key, vault, record, kind, id or revision", async () => {
     const encrypted = await encryptMetadata(webPlatform, KEY, PLACE, REPORT);
-    const places: MetadataPlace[] = [
+    const places: MetadataContext[] = [
       { ...PLACE, kind: "folder" },
       { ...PLACE, id: FOLDER_ID },
       { ...PLACE, revision: 2n },

@@ -50,14 +50,14 @@ export function encodePaddedMetadata(kind: EntryKind, metadata: Metadata): Uint8
 
 /** Reads exactly one encoding and nothing after it. Throws CryptoError `damaged` at step `metadata`. */
 export function parseMetadata(kind: EntryKind, bytes: Uint8Array): Metadata {
-  const { metadata, rest } = takeMetadata(kind, bytes);
+  const { metadata, rest } = readMetadata(kind, bytes);
   if (rest.length > 0) throw damaged("metadata", "something follows the metadata");
   return metadata;
 }
 
 /** The same for the padded form: only zeros follow, and exactly as many as the rule gives. */
 export function parsePaddedMetadata(kind: EntryKind, bytes: Uint8Array): Metadata {
-  const { metadata, rest } = takeMetadata(kind, bytes);
+  const { metadata, rest } = readMetadata(kind, bytes);
   if (bytes.length !== paddedLength(bytes.length - rest.length) || rest.some((byte) => byte !== 0))
     throw damaged("metadata", "the metadata's padding is not the one that belongs to its length");
   return metadata;
@@ -69,19 +69,19 @@ function paddedLength(length: number): number {
   return size;
 }
 
-function takeMetadata(kind: EntryKind, bytes: Uint8Array): { metadata: Metadata; rest: Uint8Array } {
+function readMetadata(kind: EntryKind, bytes: Uint8Array): { metadata: Metadata; rest: Uint8Array } {
   if (bytes.length > METADATA_SIZES[3]) throw damaged("metadata", "metadata has at most 512 bytes");
   const reader = new FieldReader(bytes);
   try {
-    if (reader.takeU8() !== ENCODING)
+    if (reader.readU8() !== ENCODING)
       throw damaged("metadata", "the metadata is not in an encoding that is known here");
-    const name = decodeName(reader.take(reader.takeU16()));
-    const contentType = latin1(reader.take(reader.takeU8()));
-    const size = reader.takeU64();
+    const name = decodeName(reader.read(reader.readU16()));
+    const contentType = latin1(reader.read(reader.readU8()));
+    const size = reader.readU64();
     const metadata = { name, contentType, size: size > BigInt(Number.MAX_SAFE_INTEGER) ? Number.NaN : Number(size) };
     const problem = metadataProblem(kind, metadata);
     if (problem !== null) throw damaged("metadata", problem);
-    return { metadata, rest: reader.take(reader.left) };
+    return { metadata, rest: reader.read(reader.remaining) };
   } catch (error) {
     if (error instanceof RangeError) throw damaged("metadata", "the metadata ends early");
     throw error;

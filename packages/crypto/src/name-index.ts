@@ -10,7 +10,7 @@ import type { VaultKey } from "./vault-key.ts";
 /** In bytes. */
 export const NAME_INDEX_BYTES = 16;
 
-/** HMAC-SHA-256 under the subkey `name-index`, its first 16 bytes. The root is null; the name is put into NFC first. */
+/** HMAC-SHA-256 under the subkey `name-index`, its first 16 bytes. The root is null; the name is put into NFC first. Throws KeyDisposedError. */
 export function nameIndex(vaultKey: VaultKey, folderId: string | null, name: string): Uint8Array {
   return hmac(sha256, vaultKey.subkey("name-index"), place(folderId, name)).slice(0, NAME_INDEX_BYTES);
 }

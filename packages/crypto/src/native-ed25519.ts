@@ -11,11 +11,11 @@ export interface NativeEd25519 {
 /** As it really is across runtimes: the types promise it everywhere, pages without TLS have none. */
 const scope: { readonly crypto?: Partial<Crypto> } = globalThis;
 
-let found: Promise<NativeEd25519 | null> | undefined;
+let native: Promise<NativeEd25519 | null> | undefined;
 
 /** Null where the runtime has none: old browsers, and pages without TLS. */
 export function findNativeEd25519(): Promise<NativeEd25519 | null> {
-  return (found ??= find());
+  return (native ??= find());
 }
 
 async function find(): Promise<NativeEd25519 | null> {
@@ -57,8 +57,8 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
   const imported = new Map<string, ReturnType<NodeCrypto["createPublicKey"]>>();
   const importPublic = (publicKey: Uint8Array) => {
     const name = latin1(publicKey);
-    const known = imported.get(name);
-    if (known !== undefined) return known;
+    const cached = imported.get(name);
+    if (cached !== undefined) return cached;
     const der = Buffer.from(concatBytes(PUBLIC_PREFIX, publicKey));
     const key = node.createPublicKey({ key: der, format: "der", type: "spki" });
     if (imported.size >= MAX_IMPORTED) imported.clear();

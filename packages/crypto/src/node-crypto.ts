@@ -5,9 +5,9 @@ const load = () => scope.process?.getBuiltinModule?.("node:crypto") ?? null;
 
 export type NodeCrypto = NonNullable<ReturnType<typeof load>>;
 
-let found: NodeCrypto | null | undefined;
+let nodeCrypto: NodeCrypto | null | undefined;
 
 /** node:crypto without importing it, so that bundles for browsers stay free of it; null where there is none. */
 export function findNodeCrypto(): NodeCrypto | null {
-  return (found ??= load());
+  return (nodeCrypto ??= load());
 }

@@ -39,29 +39,30 @@ function isPaddedTo(contentSize: number, plaintextSize: number): boolean {
  * damaged for padding that is not zeros or has a wrong length.
  */
 export async function* withoutPadding(pieces: Pieces): AsyncGenerator<Uint8Array, void, void> {
-  let held: Uint8Array | null = null;
-  let given = 0;
+  let lastPiece: Uint8Array | null = null;
+  let released = 0;
   let pendingZeros = 0;
   for await (const piece of pieces) {
-    if (held !== null) {
-      const end = endOfContent(held);
+    if (lastPiece !== null) {
+      const end = endOfContent(lastPiece);
       if (end > 0) {
         yield* zeros(pendingZeros);
-        yield held.subarray(0, end);
-        given += pendingZeros + end;
+        yield lastPiece.subarray(0, end);
+        released += pendingZeros + end;
         pendingZeros = 0;
       }
-      pendingZeros += held.length - end;
+      pendingZeros += lastPiece.length - end;
     }
-    held = piece;
+    lastPiece = piece;
   }
-  const finalChunk = held ?? new Uint8Array(0);
-  const before = given + pendingZeros;
+  const finalChunk = lastPiece ?? new Uint8Array(0);
+  const before = released + pendingZeros;
   const size = parsePaddingFooter(finalChunk, before + finalChunk.length);
   const body = finalChunk.subarray(0, finalChunk.length - PADDING_FOOTER_BYTES);
   const nonZeroEnd = endOfContent(body);
-  if (size < (nonZeroEnd > 0 ? before + nonZeroEnd : given)) throw damaged("padding", "the padding is not all zeros");
-  yield* zeros(Math.min(size, before) - given);
+  if (size < (nonZeroEnd > 0 ? before + nonZeroEnd : released))
+    throw damaged("padding", "the padding is not all zeros");
+  yield* zeros(Math.min(size, before) - released);
   if (size > before) yield body.subarray(0, size - before);
 }
 
@@ -73,5 +74,6 @@ function endOfContent(bytes: Uint8Array): number {
 }
 
 function* zeros(count: number): Generator<Uint8Array, void, void> {
-  for (let left = count; left > 0; left -= ZERO_RUN_BYTES) yield new Uint8Array(Math.min(left, ZERO_RUN_BYTES));
+  for (let remaining = count; remaining > 0; remaining -= ZERO_RUN_BYTES)
+    yield new Uint8Array(Math.min(remaining, ZERO_RUN_BYTES));
 }

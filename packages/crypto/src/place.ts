@@ -36,8 +36,8 @@ export function encodePlace({ generation, after }: Place): Uint8Array {
 }
 
 /** Throws CryptoError `damaged` for an `after` that cannot be the end of a membership. */
-export function takePlace(reader: FieldReader, step: CryptoStep): Place {
-  const [generation, after] = [reader.takeU64(), reader.takeU64()];
+export function readPlace(reader: FieldReader, step: CryptoStep): Place {
+  const [generation, after] = [reader.readU64(), reader.readU64()];
   if (after % END_STEP_MS !== 0n) throw damaged(step, "the place's time is no whole quarter of an hour");
   return { generation, after };
 }

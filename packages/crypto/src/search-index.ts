@@ -6,34 +6,36 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** What the index is bound to, besides the vault object. */
-export interface SearchIndexPlace {
+export interface SearchIndexContext {
   /** UUID of the vault in lower case. */
   readonly vaultId: string;
   /** 32 bytes: the record of the vault key. */
   readonly keyId: Uint8Array;
 }
 
-/** One message under the subkey `search-index`. */
-export function encryptSearchIndex(
+/** One message under the subkey `search-index`. Rejects with KeyDisposedError. */
+export async function encryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: SearchIndexPlace,
+  place: SearchIndexContext,
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
-  return encryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), plaintext);
+  const context = contextOf(vaultKey, place);
+  return vaultKey.whileHeld(() => encryptMessage(platform, vaultKey.subkey("search-index"), context, plaintext));
 }
 
-/** Rejects with CryptoError `wrong_key` for another vault, key or format, `damaged`. */
-export function decryptSearchIndex(
+/** Rejects with CryptoError `wrong_key` for another vault, key or format, `damaged`; and with KeyDisposedError. */
+export async function decryptSearchIndex(
   platform: CryptoPlatform,
   vaultKey: VaultKey,
-  place: SearchIndexPlace,
+  place: SearchIndexContext,
   encrypted: Uint8Array,
 ): Promise<Uint8Array> {
-  return decryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), encrypted);
+  const context = contextOf(vaultKey, place);
+  return vaultKey.whileHeld(() => decryptMessage(platform, vaultKey.subkey("search-index"), context, encrypted));
 }
 
 /** "coffer/search-index/v1" ‖ 00 ‖ vault ‖ vault id ‖ keyId */
-function contextOf({ vault }: VaultKey, { vaultId, keyId }: SearchIndexPlace): Uint8Array {
+function contextOf({ vault }: VaultKey, { vaultId, keyId }: SearchIndexContext): Uint8Array {
   return concatBytes(titleBytes("coffer/search-index/v1"), vault, encodeUuid(vaultId), sized(keyId, 32, "key id"));
 }

@@ -3,7 +3,7 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
 import { sized, titleBytes } from "./fields.ts";
-import { isKnownSignature, noteSignature } from "./known-signatures.ts";
+import { isCachedSignature, cacheSignature } from "./signature-cache.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The purposes of a signature. */
@@ -56,9 +56,9 @@ export async function verifyStatement(
     digest: statementDigest(title, body),
     signature: whole.subarray(0, SIGNATURE_BYTES),
   };
-  if (!isKnownSignature(signed)) {
+  if (!isCachedSignature(signed)) {
     if (!(await verifyEd25519(signed.publicKey, signed.digest, signed.signature))) return false;
-    noteSignature(signed);
+    cacheSignature(signed);
   }
   recent.unshift(whole);
   recent.length = Math.min(recent.length, MOST_RECENT);

@@ -71,8 +71,8 @@ export function nextNumber(previous: bigint | null, step: CryptoStep): bigint {
 }
 
 /** Milliseconds and lengths: a u64 that JavaScript counts exactly. */
-export function takeSafe(reader: FieldReader, step: CryptoStep): number {
-  const value = reader.takeU64();
+export function readSafeNumber(reader: FieldReader, step: CryptoStep): number {
+  const value = reader.readU64();
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged(step, "the statement names a number above 2^53 - 1");
   return Number(value);
 }
@@ -81,10 +81,10 @@ export function takeSafe(reader: FieldReader, step: CryptoStep): number {
 export const SIBLING_BYTES = 32;
 
 /** The end of a statement: the sibling's digest if two were signed together, and the signature. */
-export function takeSignature(
+export function readSignature(
   reader: FieldReader,
   isJoint: boolean,
 ): { readonly sibling: Uint8Array | null; readonly signature: Uint8Array } {
-  const sibling = isJoint ? reader.take(SIBLING_BYTES) : null;
-  return { sibling, signature: reader.take(SIGNATURE_BYTES) };
+  const sibling = isJoint ? reader.read(SIBLING_BYTES) : null;
+  return { sibling, signature: reader.read(SIGNATURE_BYTES) };
 }

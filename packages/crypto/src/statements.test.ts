@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { concatBytes } from "./bytes.ts";
 import { parseEntryStatement, signEntryStatement, type EntryFields } from "./entry-statement.ts";
 import { encodeHeaderPrefix } from "./header.ts";
-import { verifyEntryStatement, verifyVersionStatement } from "./reading.ts";
+import { verifyEntryStatement, verifyVersionStatement } from "./reading-order.ts";
 import { END_STEP_MS, NO_END } from "./place.ts";
 import { signStatement, statementDigest } from "./signatures.ts";
 import { ciphertextSize } from "./sizes.ts";
@@ -26,7 +26,7 @@ import {
   VIEW,
 } from "./vault.test-kit.ts";
 import { parseVersionStatement, signVersionStatement, type VersionFields } from "./version-statement.ts";
-import { seenEntry, seenVersion } from "./writing.ts";
+import { seenEntry, seenVersion } from "./new-statements.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 30;
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });

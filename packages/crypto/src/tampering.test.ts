@@ -8,7 +8,7 @@ import { encryptFile } from "./encrypt-file.ts";
 import { CryptoError } from "./errors.ts";
 import type { NewFile } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
-import { openRangeReader } from "./range.ts";
+import { openRangeReader } from "./range-reader.ts";
 import { DataKey } from "./secret-key.ts";
 import { collect, collectUntilFailure, contentOf, planFile } from "./files.test-kit.ts";
 

@@ -16,7 +16,7 @@ import { encodeHeaderPrefix } from "./header.ts";
 import type { VaultView } from "./membership.ts";
 import { webPlatform } from "./platform/web.ts";
 import { END_STEP_MS } from "./place.ts";
-import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading.ts";
+import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading-order.ts";
 import { signStatement } from "./signatures.ts";
 import { statementHash } from "./statement-chain.ts";
 import {
@@ -42,7 +42,7 @@ import {
   VERSION_STATEMENT_BYTES,
   type VersionFields,
 } from "./version-statement.ts";
-import { signUploadStatements } from "./writing.ts";
+import { signUploadStatements } from "./new-statements.ts";
 
 const VERSION: VersionFields = {
   vault: VAULT,
@@ -101,7 +101,7 @@ describe("one signature for a version and its entry", () => {
     expect(made.version.signature).toEqual(made.entry.signature);
     // Another process: what this one signed was not verified there yet.
     vi.resetModules();
-    const fresh = await import("./reading.ts");
+    const fresh = await import("./reading-order.ts");
     const verify = vi.spyOn(nodeCrypto, "verify");
     await fresh.verifyVersionStatement({ vault: VAULT, view, seen: null }, made.version.bytes);
     await fresh.verifyEntryStatement({ vault: VAULT, view, seen: null }, made.entry.bytes);

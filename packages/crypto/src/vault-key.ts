@@ -10,7 +10,10 @@ export const VAULT_KEY_BYTES = 32;
 /** The uses of a subkey. The vault key itself encrypts nothing. */
 export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check" | "search-index";
 
-/** The key of one vault and one place in its history, opened. Its text forms are redacted. */
+/**
+ * The key of one vault and one place in its history, opened. Its text forms are redacted. Whoever opens or makes one
+ * owns it, and disposes it; the functions of this package hold it for as long as they use it.
+ */
 export class VaultKey extends SecretKey implements Place {
   /** Keeps it apart from other keys for the compiler. */
   readonly use = "vault";
@@ -29,17 +32,32 @@ export class VaultKey extends SecretKey implements Place {
     this.after = place.after;
   }
 
-  /** HKDF-Expand-SHA-512(key, "coffer/<use>/v1", 32) (RFC 5869 §2.3; file-format §7). The 32 bytes themselves: never change them. */
+  /**
+   * HKDF-Expand-SHA-512(key, "coffer/<use>/v1", 32) (RFC 5869 §2.3; file-format §7). The 32 bytes themselves: never
+   * change them, and use them across an `await` only while the key is held. Throws KeyDisposedError.
+   */
   subkey(use: SubkeyUse): Uint8Array {
-    const known = this.#subkeys.get(use);
-    if (known !== undefined) return known;
+    this.requireUsable();
+    const cached = this.#subkeys.get(use);
+    if (cached !== undefined) return cached;
     const subkey = expandSha512(this.reveal(), encodeText(`coffer/${use}/v1`), 32);
     this.#subkeys.set(use, subkey);
     return subkey;
+  }
+
+  protected override overwrite(): void {
+    super.overwrite();
+    for (const subkey of this.#subkeys.values()) subkey.fill(0);
+    this.#subkeys.clear();
   }
 }
 
 /** A fresh key from the runtime's random source. */
 export function randomVaultKey(vault: Uint8Array, place: Place): VaultKey {
-  return new VaultKey(vault, place, crypto.getRandomValues(new Uint8Array(VAULT_KEY_BYTES)));
+  const bytes = crypto.getRandomValues(new Uint8Array(VAULT_KEY_BYTES));
+  try {
+    return new VaultKey(vault, place, bytes);
+  } finally {
+    bytes.fill(0);
+  }
 }

@@ -7,14 +7,14 @@ import type { EntryFields } from "./entry-statement.ts";
 import { damaged } from "./errors.ts";
 import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
 import { parseFileStart, type FileStart } from "./file-start.ts";
-import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
+import type { KeyBinding, VaultKeyWrap } from "./key-wrap.ts";
 import type { FormerEntry, ListedEntry, VaultView } from "./membership.ts";
 import { encodePlace, NO_END, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { Author } from "./statement-signer.ts";
-import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
-import { makeEnvelope } from "./wrapping.ts";
-import { makeVersionStatement } from "./writing.ts";
+import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-key-sealer.ts";
+import { makeEnvelope } from "./data-key-wrap.ts";
+import { makeVersionStatement } from "./new-statements.ts";
 import type { VersionStatement } from "./version-statement.ts";
 
 export const VAULT = new Uint8Array(32).fill(0xaa);
@@ -97,7 +97,7 @@ export function testKeyWrap(secret: string): TestKeyWrap {
   const requests: number[] = [];
   const mac = (use: string, ...parts: Uint8Array[]): Uint8Array =>
     hmac(sha256, encodeText(secret), concatBytes(encodeText(use), ...parts));
-  const mask = (key: Uint8Array, place: KeyPlace): Uint8Array => {
+  const mask = (key: Uint8Array, place: KeyBinding): Uint8Array => {
     const stream = mac("stream", bytesOf(place));
     return key.map((byte, index) => byte ^ (stream[index % 32] ?? 0));
   };
@@ -117,7 +117,7 @@ export function testKeyWrap(secret: string): TestKeyWrap {
   };
 }
 
-function bytesOf({ creator, vault, ...place }: KeyPlace): Uint8Array {
+function bytesOf({ creator, vault, ...place }: KeyBinding): Uint8Array {
   return concatBytes(vault, encodePlace(place), creator);
 }
 

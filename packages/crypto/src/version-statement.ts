@@ -4,10 +4,10 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
 import { parseHeaderPrefix } from "./header.ts";
-import { encodePlace, takePlace, type Place } from "./place.ts";
+import { encodePlace, readPlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { plaintextSize } from "./sizes.ts";
-import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
+import { requireLinked, SIBLING_BYTES, readSafeNumber, readSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
@@ -75,26 +75,26 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
     );
   const reader = new FieldReader(bytes);
   const fields: VersionFields = {
-    vault: reader.take(32),
-    headerPrefix: reader.take(44),
-    startDigest: reader.take(32),
-    sequence: reader.takeU64(),
-    previous: reader.take(32),
-    ...takePlace(reader, "statement"),
-    keyId: reader.take(32),
-    commitment: reader.take(32),
+    vault: reader.read(32),
+    headerPrefix: reader.read(44),
+    startDigest: reader.read(32),
+    sequence: reader.readU64(),
+    previous: reader.read(32),
+    ...readPlace(reader, "statement"),
+    keyId: reader.read(32),
+    commitment: reader.read(32),
     messageLength: takeMessageLength(reader),
-    digest: reader.take(32),
-    signer: reader.take(32),
-    time: takeSafe(reader, "statement"),
+    digest: reader.read(32),
+    signer: reader.read(32),
+    time: readSafeNumber(reader, "statement"),
   };
   requireLinked(fields.sequence, fields.previous, "statement");
   const { fileId, versionId } = parseHeaderPrefix(fields.headerPrefix);
-  return { ...fields, fileId, versionId, ...takeSignature(reader, isJoint), bytes: reader.whole };
+  return { ...fields, fileId, versionId, ...readSignature(reader, isJoint), bytes: reader.whole };
 }
 
 function takeMessageLength(reader: FieldReader): number {
-  const length = takeSafe(reader, "statement");
+  const length = readSafeNumber(reader, "statement");
   try {
     plaintextSize(length);
     return length;

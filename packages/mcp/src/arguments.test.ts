@@ -1,7 +1,7 @@
 import { untrusted } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
 import { prepareArguments } from "./arguments.ts";
-import { openFence } from "./fence.ts";
+import { TextFence } from "./text-fence.ts";
 
 const schema = {
   type: "object",
@@ -42,7 +42,7 @@ describe("prepareArguments", () => {
   });
 
   it("takes this process's own marks off, and no others", () => {
-    const mark = openFence([]).wrap(untrusted("report.pdf"));
+    const mark = new TextFence([]).wrap(untrusted("report.pdf"));
     expect(prepared({ name: mark, files: [mark] })).toEqual({ name: "report.pdf", files: ["report.pdf"] });
     expect(prepared({ name: "<AAAAAAAA>x</AAAAAAAA>" })).toEqual({ name: "<AAAAAAAA>x</AAAAAAAA>" });
   });

@@ -1,29 +1,29 @@
 /** Makes arguments out of what hosts and models send for them, before a tool parses them. */
-import { stripMarks } from "./fence.ts";
+import { stripMarks } from "./text-fence.ts";
 import type { JsonObject } from "./schema.ts";
 
 /**
  * Null, "" and an empty list of an optional argument count as absent. Numbers and booleans may be text, and one text may stand for
  * a list of one. Marks of this process's own fences are taken off. Unknown arguments stay, for the parser to name.
  */
-export function prepareArguments(given: unknown, schema: JsonObject): unknown {
-  if (given === undefined || given === null) return {};
-  if (typeof given !== "object" || Array.isArray(given)) return given;
-  const properties = recordOf(schema["properties"]);
+export function prepareArguments(sent: unknown, schema: JsonObject): unknown {
+  if (sent === undefined || sent === null) return {};
+  if (typeof sent !== "object" || Array.isArray(sent)) return sent;
+  const properties = objectOf(schema["properties"]);
   const required: unknown = schema["required"];
-  const kept = Object.entries(given).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
-    const property = Object.hasOwn(properties, name) ? recordOf(properties[name]) : null;
+  const prepared = Object.entries(sent).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
+    const property = Object.hasOwn(properties, name) ? objectOf(properties[name]) : null;
     if (property === null) return [[name, value]];
     const isOptional = !Array.isArray(required) || !required.includes(name);
     if (isOptional && (value === null || value === "" || isEmptyList(value))) return [];
-    return [[name, read(value, property)]];
+    return [[name, readValue(value, property)]];
   });
   // A name like __proto__ must stay an argument that the parser refuses.
-  return Object.fromEntries(kept);
+  return Object.fromEntries(prepared);
 }
 
-function read(value: unknown, property: JsonObject): unknown {
-  if (property["type"] === "array") return listOf(value, recordOf(property["items"]));
+function readValue(value: unknown, property: JsonObject): unknown {
+  if (property["type"] === "array") return listOf(value, objectOf(property["items"]));
   if (typeof value !== "string") return value;
   const text = stripMarks(value);
   if (property["type"] === "integer" || property["type"] === "number") return numberIn(text);
@@ -38,7 +38,7 @@ function numberIn(text: string): unknown {
 /** Some hosts send lists as JSON text. */
 function listOf(value: unknown, items: JsonObject): unknown {
   const list = typeof value === "string" ? (jsonList(value) ?? [value]) : value;
-  return Array.isArray(list) ? list.map((each: unknown) => read(each, items)) : list;
+  return Array.isArray(list) ? list.map((each: unknown) => readValue(each, items)) : list;
 }
 
 function jsonList(text: string): unknown[] | null {
@@ -55,6 +55,6 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function recordOf(value: unknown): JsonObject {
+function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

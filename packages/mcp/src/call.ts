@@ -1,5 +1,5 @@
 import type { Transfers } from "./transfers.ts";
-import type { AllowedFolders, KeptInvite, Session, SetupReport, Task } from "@coffer/tasks";
+import type { AllowedFolders, StoredInvite, ServiceLink, SetupReport, Task } from "@coffer/tasks";
 
 export interface ConfirmRequest {
   /** What would happen: counts, names, bytes. Trusted text only. */
@@ -34,7 +34,7 @@ export interface Call extends Task {
   /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
   taint(): void;
   /** Notes that content of a shared vault leaves it: see {@link Memory.taint}. */
-  noteClosed(): void;
+  recordClosedContent(): void;
   /** The server is on another machine than the user's, so it opens no shared vault and hands out no file. */
   readonly isRemote: boolean;
   /** @throws TaskFailure `remote_server` where no file on this machine reaches the user. Ask before a secret is made. */
@@ -42,11 +42,11 @@ export interface Call extends Task {
   /** Writes a secret into a file of mode 0600 and returns its path; null: it could not be written. No answer shows it. */
   handOut(name: string, secret: string): Promise<string | null>;
   /** The invites that this machine made and whose agents were not let in yet, by the chain address that each one proves. */
-  keptInvites(): Promise<ReadonlyMap<string, KeptInvite>>;
+  storedInvites(): Promise<ReadonlyMap<string, StoredInvite>>;
   /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */
   setup(): Promise<SetupReport>;
   /** Whether chain and key servers answer; null: this server opens no shared vaults. */
-  network: Session["network"];
+  network: ServiceLink["network"];
 }

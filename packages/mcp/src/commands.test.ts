@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { COMMAND_NAMES, type CommandName } from "./command-names.ts";
 import { runCommand } from "./commands.ts";
-import { createRecord } from "./record.ts";
+import { FileCallRecord } from "./call-record.ts";
 
 let home: string;
 
@@ -135,7 +135,7 @@ describe("install, status, uninstall", () => {
 describe("audit verify", () => {
   it("tells whole from damaged", async () => {
     const directory = join(home, "coffer", "audit");
-    const record = createRecord(
+    const record = new FileCallRecord(
       () => Promise.resolve(directory),
       () => new Date("2026-11-05T00:00:00Z"),
     );

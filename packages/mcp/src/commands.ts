@@ -2,12 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { createRedaction, joinByInvite, lettingIn, TaskFailure, toFailure } from "@coffer/tasks";
+import { createRedaction, joinByInvite, approveCommand, TaskFailure, toFailure } from "@coffer/tasks";
 import {
   hostsOf,
   installInto,
   installState,
-  isThere,
+  isHostPresent,
   uninstallFrom,
   type Host,
   type InstallChange,
@@ -15,7 +15,7 @@ import {
 } from "@coffer/tasks/install";
 import { COMMAND_HELP, type CommandName } from "./command-names.ts";
 import { parseFlags, spreadFolders } from "./flags.ts";
-import { recordDirectory, verifyRecord } from "./record.ts";
+import { callRecordDirectory, verifyCallRecord } from "./call-record.ts";
 import { SERVER_VERSION } from "./server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -106,7 +106,7 @@ async function install(args: readonly string[], context: CommandContext): Promis
   });
   const folders = (values.allow ?? []).map((each) => resolve(each));
   const entry = entryOf(context, flags, folders, values.config);
-  const hosts = await chosen(values.client, context, true);
+  const hosts = await chosenHosts(values.client, context, true);
   if (!entry.args.some((arg) => /^--allow(=|$)/.test(arg)))
     throw new UsageError("Without a folder that it may touch the agent could transfer nothing: pass --allow DIR");
   return await changeAll(hosts, context, values, (host, dryRun) => installInto(host, entry, dryRun));
@@ -114,7 +114,7 @@ async function install(args: readonly string[], context: CommandContext): Promis
 
 async function uninstall(args: readonly string[], context: CommandContext): Promise<number> {
   const values = onlyOptions(args, OPTIONS);
-  const hosts = await chosen(values.client, context, true);
+  const hosts = await chosenHosts(values.client, context, true);
   return await changeAll(hosts, context, values, uninstallFrom);
 }
 
@@ -154,7 +154,7 @@ async function changeAll(
 async function status(args: readonly string[], context: CommandContext): Promise<number> {
   const values = onlyOptions(args, OPTIONS);
   const entry = entryOf(context, [], [], undefined);
-  const hosts = await chosen(values.client, context, false);
+  const hosts = await chosenHosts(values.client, context, false);
   const states = await Promise.all(hosts.map((host) => installState(host, entry)));
   if (values.json === true) {
     const clients = states.map(({ host, state, problem }) => ({ client: host.id, file: host.file, state, problem }));
@@ -175,21 +175,21 @@ const STATES = {
 };
 
 /** Those that were named, else those that are on this machine. */
-async function chosen(
-  given: readonly string[] | undefined,
+async function chosenHosts(
+  flags: readonly string[] | undefined,
   { env }: CommandContext,
-  onlyThere: boolean,
+  onlyPresent: boolean,
 ): Promise<Host[]> {
   const hosts = hostsOf(env);
-  const names = (given ?? []).flatMap((each) => each.split(","));
+  const names = (flags ?? []).flatMap((each) => each.split(","));
   const strange = names.find((name) => !hosts.some(({ id }) => id === name));
   if (strange !== undefined)
     throw new UsageError(`Unknown client ${JSON.stringify(strange)}: use ${hosts.map(({ id }) => id).join(", ")}`);
   if (names.length > 0) return hosts.filter(({ id }) => names.includes(id));
-  if (!onlyThere) return [...hosts];
-  const there = await Promise.all(hosts.map(isThere));
-  const found = hosts.filter((_host, at) => there[at] === true);
-  if (found.length > 0) return found;
+  if (!onlyPresent) return [...hosts];
+  const present = await Promise.all(hosts.map(isHostPresent));
+  const presentHosts = hosts.filter((_host, at) => present[at] === true);
+  if (presentHosts.length > 0) return presentHosts;
   throw new UsageError("No client was found here: name one with --client");
 }
 
@@ -252,7 +252,7 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     `Joined. The keys are in ${done.configFile} (profile ${done.profile}).\nYour chain address: ${chainAddress}\n`,
   );
   context.out(
-    `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made:\n  ${lettingIn(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
+    `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made:\n  ${approveCommand(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
   );
   if (vaultIds.length > 0) context.out(`Vaults of the invite: ${vaultIds.join(", ")}\n`);
   if (done.networkFile !== null) context.out(`Network of shared vaults: ${done.networkFile}\n`);
@@ -266,9 +266,13 @@ function digestIn(text: string | undefined): string | null {
 }
 
 /** An invite on the command line is seen by every user of the machine: a file or standard input keeps it private. */
-async function codeFrom(file: string | undefined, given: readonly string[], context: CommandContext): Promise<string> {
-  const [code] = given;
-  if (given.length > 1 || (code !== undefined && file !== undefined)) throw new UsageError("Pass one invite");
+async function codeFrom(
+  file: string | undefined,
+  positionals: readonly string[],
+  context: CommandContext,
+): Promise<string> {
+  const [code] = positionals;
+  if (positionals.length > 1 || (code !== undefined && file !== undefined)) throw new UsageError("Pass one invite");
   if (file !== undefined) return await readFile(file, "utf8");
   if (code !== undefined && code !== "-") return code;
   const text = await context.readInput();
@@ -280,8 +284,8 @@ async function codeFrom(file: string | undefined, given: readonly string[], cont
 async function audit(args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals } = parsed(args, { directory: { type: "string" }, json: { type: "boolean" } });
   if (positionals.length !== 1 || positionals[0] !== "verify") throw new UsageError("Use: coffer-mcp audit verify");
-  const directory = values.directory === undefined ? await recordDirectory(context.env) : resolve(values.directory);
-  const report = await verifyRecord(directory);
+  const directory = values.directory === undefined ? await callRecordDirectory(context.env) : resolve(values.directory);
+  const report = await verifyCallRecord(directory);
   if (values.json === true) context.out(`${JSON.stringify({ directory, ...report })}\n`);
   else
     context.out(

@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ConfirmRequest } from "./call.ts";
 import type { ConfirmMode } from "./launch.ts";
-import type { Binding, Confirmations } from "./confirmations.ts";
+import type { Binding, ConfirmationTokens } from "./confirmation-tokens.ts";
 
 /** Ends a call of the 2026 era: its host asks the user and calls again with the answer. */
 export class AskUser extends Error {
@@ -24,10 +24,10 @@ export class AskUser extends Error {
   }
 }
 
-export interface Asking {
+export interface ConfirmationContext {
   readonly mcp: McpServer;
   readonly context: ServerContext;
-  readonly confirmations: Confirmations;
+  readonly confirmations: ConfirmationTokens;
   readonly mode: ConfirmMode;
   /** Text of others was shown. */
   readonly isTainted: boolean;
@@ -51,24 +51,24 @@ const FORM = {
  * @throws AskUser; TaskFailure `confirmation_required`, `declined`.
  */
 export async function requireConfirmed(
-  asking: Asking,
+  asked: ConfirmationContext,
   tool: string,
   args: unknown,
   { preview, state, stateNow, token, isFinal = false }: ConfirmRequest,
 ): Promise<void> {
-  const { confirmations } = asking;
-  const isTaint = isFinal && asking.isTainted && asking.mode === "auto";
-  const humanOnly = asking.mode === "human-only" || isTaint;
-  const given = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
-  const binding = { tool, args: given, state };
+  const { confirmations } = asked;
+  const isTaint = isFinal && asked.isTainted && asked.mode === "auto";
+  const humanOnly = asked.mode === "human-only" || isTaint;
+  const boundArgs = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
+  const binding = { tool, args: boundArgs, state };
   if (!humanOnly && token !== undefined && confirmations.redeem(token, binding)) {
-    asking.onAgreed("token");
+    asked.onAgreed("token");
     return;
   }
-  const answer = await askUser(asking, preview, binding);
+  const answer = await askUser(asked, preview, binding);
   if (answer === "yes") {
     if (JSON.stringify(await stateNow()) === JSON.stringify(state)) {
-      asking.onAgreed("user");
+      asked.onAgreed("user");
       return;
     }
     throw new TaskFailure("precondition_failed", {
@@ -95,7 +95,7 @@ const TAINT_STEP =
 
 type Answer = "yes" | "no" | "cannot ask";
 
-async function askUser(asking: Asking, message: string, binding: Binding): Promise<Answer> {
+async function askUser(asking: ConfirmationContext, message: string, binding: Binding): Promise<Answer> {
   const { answerWaitMs: timeout = ANSWER_WAIT_MS, context, mcp } = asking;
   const { envelope } = context.mcpReq;
   if (envelope !== undefined) return askInNextRound(asking, Object.entries(envelope), message, binding);
@@ -111,7 +111,7 @@ async function askUser(asking: Asking, message: string, binding: Binding): Promi
 
 /** The state that comes back is the client's word: it holds as a token does, for this call and these versions alone. */
 function askInNextRound(
-  { confirmations, context }: Asking,
+  { confirmations, context }: ConfirmationContext,
   envelope: readonly [string, unknown][],
   message: string,
   binding: Binding,

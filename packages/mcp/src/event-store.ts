@@ -5,28 +5,31 @@ const MOST_EVENTS = 200;
 
 type Message = Parameters<EventStore["storeEvent"]>[1];
 
-export function createEventStore(): EventStore {
-  const kept = new Map<string, { readonly streamId: string; readonly message: Message }>();
-  let next = 0;
-  return {
-    storeEvent: (streamId, message) => {
-      const id = `${String(next)}.${streamId}`;
-      next += 1;
-      kept.set(id, { streamId, message });
-      const [oldest] = kept.keys();
-      if (kept.size > MOST_EVENTS && oldest !== undefined) kept.delete(oldest);
-      return Promise.resolve(id);
-    },
-    getStreamIdForEventId: (id) => Promise.resolve(kept.get(id)?.streamId),
-    replayEventsAfter: async (lastId, { send }) => {
-      const streamId = kept.get(lastId)?.streamId;
-      if (streamId === undefined) throw new RangeError("No such event is kept");
-      let isAfter = false;
-      for (const [id, event] of [...kept]) {
-        if (isAfter && event.streamId === streamId) await send(id, event.message);
-        isAfter ||= id === lastId;
-      }
-      return streamId;
-    },
-  };
+export class RecentEvents implements EventStore {
+  readonly #events = new Map<string, { readonly streamId: string; readonly message: Message }>();
+  #next = 0;
+
+  storeEvent(streamId: string, message: Message): Promise<string> {
+    const id = `${String(this.#next)}.${streamId}`;
+    this.#next += 1;
+    this.#events.set(id, { streamId, message });
+    const [oldest] = this.#events.keys();
+    if (this.#events.size > MOST_EVENTS && oldest !== undefined) this.#events.delete(oldest);
+    return Promise.resolve(id);
+  }
+
+  getStreamIdForEventId(id: string): Promise<string | undefined> {
+    return Promise.resolve(this.#events.get(id)?.streamId);
+  }
+
+  async replayEventsAfter(lastId: string, { send }: Parameters<EventStore["replayEventsAfter"]>[1]): Promise<string> {
+    const streamId = this.#events.get(lastId)?.streamId;
+    if (streamId === undefined) throw new RangeError("No such event is kept");
+    let isAfter = false;
+    for (const [id, event] of [...this.#events]) {
+      if (isAfter && event.streamId === streamId) await send(id, event.message);
+      isAfter ||= id === lastId;
+    }
+    return streamId;
+  }
 }

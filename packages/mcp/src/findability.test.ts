@@ -3,7 +3,7 @@
  * three. The intents were written from what people do, and no word of a description was taken from them.
  */
 import { expect, it } from "vitest";
-import { ENTRIES } from "./tool-list.ts";
+import { LISTED_TOOLS } from "./tool-list.ts";
 
 /** What somebody wants, and the tools that serve it. */
 const INTENTS: readonly (readonly [string, ...string[]])[] = [
@@ -140,7 +140,7 @@ interface Ranked {
   readonly text: readonly string[];
 }
 
-const documents: readonly Ranked[] = ENTRIES.map(({ name, title, description, inputSchema }) => ({
+const documents: readonly Ranked[] = LISTED_TOOLS.map(({ name, title, description, inputSchema }) => ({
   name,
   // A name counts twice: searches weigh it more than a description.
   text: words(
@@ -182,5 +182,5 @@ it("of 100 intents, 95 % lead to their tool among the first three", () => {
 
 it("every tool is somebody's intent", () => {
   const served = new Set(INTENTS.flatMap(([, ...tools]) => tools));
-  expect(ENTRIES.map(({ name }) => name).filter((name) => !served.has(name))).toEqual([]);
+  expect(LISTED_TOOLS.map(({ name }) => name).filter((name) => !served.has(name))).toEqual([]);
 });

@@ -20,7 +20,7 @@ function openGate(parts: { isClosed?: boolean; isCallAgreed?: boolean } = {}) {
     });
   const gate = createGate({
     client: anything("") as Client,
-    memory: { agreed: new Set() },
+    credentialState: { agreed: new Set() },
     pinnedVault: null,
     ownAddress: OWN,
     isClosed: parts.isClosed ?? false,

@@ -5,11 +5,11 @@
 import type { Client } from "@coffer/sdk";
 import { TaskFailure } from "@coffer/tasks";
 import { gatedClient, type Destination } from "./gated-client.ts";
-import type { Memory } from "./memory.ts";
+import type { CredentialState } from "./credential-state.ts";
 
-export interface GateParts {
+export interface GateOptions {
   readonly client: Client;
-  readonly memory: Pick<Memory, "agreed">;
+  readonly credentialState: Pick<CredentialState, "agreed">;
   /** Content came out of a shared vault, which the service cannot read: the service is somebody new, too. */
   readonly isClosed: boolean;
   /** The vault of `--vault`: the user named it, so nobody is asked about it. */
@@ -35,28 +35,28 @@ const SERVICE = "the service";
 /** Readers that a question names. */
 const MOST_NAMED = 4;
 
-export function createGate(parts: GateParts): Gate {
+export function createGate(options: GateOptions): Gate {
   // What one call sends at once is asked about once, and a no holds for all of it.
-  const asked = new Map<string, Promise<void>>();
+  const permits = new Map<string, Promise<void>>();
   const permit = async (destinations: readonly Destination[]): Promise<void> => {
     for (const destination of destinations) {
       const key = JSON.stringify(destination);
-      const answer = asked.get(key) ?? requireAgreed(parts, destination);
-      asked.set(key, answer);
+      const answer = permits.get(key) ?? requireAgreed(options, destination);
+      permits.set(key, answer);
       await answer;
     }
   };
   return {
-    client: gatedClient(parts.client, permit),
+    client: gatedClient(options.client, permit),
     clientFor: async (into) => {
       if (into !== null) await permit([{ to: "vault", vaultId: into }]);
-      return parts.client;
+      return options.client;
     },
   };
 }
 
 /** @throws TaskFailure `confirmation_required`, `declined`. */
-async function requireAgreed(parts: GateParts, destination: Destination): Promise<void> {
+async function requireAgreed(parts: GateOptions, destination: Destination): Promise<void> {
   if (destination.to === "outside") {
     if (!parts.isCallAgreed())
       await parts.ask("Let somebody outside of this account in, or send it something", "", () => Promise.resolve(""));
@@ -65,20 +65,23 @@ async function requireAgreed(parts: GateParts, destination: Destination): Promis
   const strangers = await strangersAt(parts, destination);
   if (strangers.length === 0) return;
   await parts.ask(previewOf(destination, strangers), strangers, () => strangersAt(parts, destination));
-  for (const reader of strangers) parts.memory.agreed.add(agreementOf(destination, reader));
+  for (const reader of strangers) parts.credentialState.agreed.add(agreementOf(destination, reader));
 }
 
 /** The readers that are not of this account, and that nobody agreed to before. */
-async function strangersAt(parts: GateParts, destination: Exclude<Destination, { to: "outside" }>): Promise<string[]> {
+async function strangersAt(
+  parts: GateOptions,
+  destination: Exclude<Destination, { to: "outside" }>,
+): Promise<string[]> {
   const readers = await readersAt(parts, destination);
-  const unknown = readers.filter((reader) => !parts.memory.agreed.has(agreementOf(destination, reader)));
+  const unknown = readers.filter((reader) => !parts.credentialState.agreed.has(agreementOf(destination, reader)));
   if (!unknown.some((reader) => reader !== SERVICE)) return unknown;
   const own = await accountAddresses(parts);
   return unknown.filter((reader) => !own.has(reader));
 }
 
 async function readersAt(
-  { client, isClosed, ownAddress, pinnedVault, signal }: GateParts,
+  { client, isClosed, ownAddress, pinnedVault, signal }: GateOptions,
   destination: Exclude<Destination, { to: "outside" }>,
 ): Promise<string[]> {
   if (destination.to === "service") return isClosed ? [SERVICE] : [];
@@ -92,7 +95,7 @@ async function readersAt(
 }
 
 /** Addresses of this account. The service's word for them counts: it puts nobody on an allowlist. Agents may not list keys. */
-async function accountAddresses({ client, signal }: GateParts): Promise<ReadonlySet<string>> {
+async function accountAddresses({ client, signal }: GateOptions): Promise<ReadonlySet<string>> {
   const { account, credential } = await client.account.get({ signal });
   const own = new Set([account.chainAddress, credential.chainAddress].filter((each) => each !== null));
   if (account.accessLevel !== "owner") return own;
@@ -108,9 +111,11 @@ function agreementOf(destination: Destination, reader: string): string {
 }
 
 function previewOf(destination: Destination, strangers: readonly string[]): string {
-  const place = "vaultId" in destination ? `the vault ${(destination.vaultId ?? "").slice(0, 8)}` : "the service";
-  const named = strangers.slice(0, MOST_NAMED).join(", ");
+  const destinationName =
+    "vaultId" in destination ? `the vault ${(destination.vaultId ?? "").slice(0, 8)}` : "the service";
+  const listed = strangers.slice(0, MOST_NAMED).join(", ");
   const more = strangers.length > MOST_NAMED ? ` and ${String(strangers.length - MOST_NAMED)} more` : "";
-  const act = destination.to === "vault" ? `Write into ${place}` : `Send names or words to ${place}`;
-  return `${act}. It can be read there, beyond this account, by: ${named}${more}`;
+  const act =
+    destination.to === "vault" ? `Write into ${destinationName}` : `Send names or words to ${destinationName}`;
+  return `${act}. It can be read there, beyond this account, by: ${listed}${more}`;
 }

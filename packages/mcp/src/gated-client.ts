@@ -37,13 +37,13 @@ const outside = (): Destination[] => [{ to: "outside" }];
 const renamed = (name: unknown, vaultId: string | undefined): Destination[] =>
   name === undefined ? [] : into(vaultId);
 
-interface Looking {
+interface LookupQuery {
   readonly name?: string | undefined;
   readonly vaultId?: string | undefined;
 }
 
 /** A name in a list's query is a question to the service. */
-const looking = ({ name, vaultId }: Looking = {}): Destination[] => {
+const lookup = ({ name, vaultId }: LookupQuery = {}): Destination[] => {
   if (name === undefined) return [];
   return vaultId === undefined ? service() : [{ to: "lookup", vaultId }];
 };
@@ -82,7 +82,7 @@ const RULES: Rules<Client> = {
   agents: { revoke: FREE, rewind: FREE },
   folders: {
     create: ({ vaultId }) => into(vaultId),
-    list: looking,
+    list: lookup,
     get: FREE,
     update: (_id, { name }, options) => renamed(name, options?.vaultId),
     delete: FREE,
@@ -90,7 +90,7 @@ const RULES: Rules<Client> = {
     entries: FREE,
   },
   files: {
-    list: looking,
+    list: lookup,
     search: ABSENT,
     get: FREE,
     upload: ({ vaultId }) => into(vaultId),
@@ -109,7 +109,7 @@ const RULES: Rules<Client> = {
     restoreMany: FREE,
     moveMany: FREE,
   },
-  search: ({ q, type, vaultId } = {}) => looking({ name: q ?? type, vaultId }),
+  search: ({ q, type, vaultId } = {}) => lookup({ name: q ?? type, vaultId }),
   trash: ABSENT,
   billing: ABSENT,
   audit: { list: FREE, verify: FREE },
@@ -143,7 +143,10 @@ export function gatedClient(client: Client, permit: (destinations: readonly Dest
         const member: unknown = Reflect.get(resource, name);
         if (isMethod(rule) && isMethod(member))
           return [
-            [name, (...args: unknown[]) => held(permit, rule(...args), () => Reflect.apply(member, resource, args))],
+            [
+              name,
+              (...args: unknown[]) => permittedCall(permit, rule(...args), () => Reflect.apply(member, resource, args)),
+            ],
           ];
         return isObject(rule) && isObject(member) ? [[name, gated(member, rule)]] : [];
       }),
@@ -163,7 +166,11 @@ function isObject(value: unknown): value is object {
 }
 
 /** A list is a promise that can be iterated, too: it stays one while it is held back. */
-function held(permit: (of: readonly Destination[]) => Promise<void>, sends: unknown, run: () => unknown): unknown {
+function permittedCall(
+  permit: (of: readonly Destination[]) => Promise<void>,
+  sends: unknown,
+  run: () => unknown,
+): unknown {
   const destinations = sends as readonly Destination[];
   if (destinations.length === 0) return run();
   const start = (): Promise<unknown> => permit(destinations).then(run);

@@ -16,11 +16,11 @@ const MOST_PORT = 65_535;
 export function parseHttp({ listen, publicUrl, origins, usesFiles }: HttpFlags): HttpLaunch | string | null {
   if (listen === undefined)
     return publicUrl === undefined && origins.length === 0 ? null : "--public-url and --allow-origin need --http";
-  const { host: named, port = "" } = LISTEN.exec(listen)?.groups ?? {};
+  const { host: namedHost, port = "" } = LISTEN.exec(listen)?.groups ?? {};
   if (port === "" || Number(port) > MOST_PORT) return "--http needs a port, or HOST:PORT";
   if (usesFiles)
     return "--http serves many keys, so it takes no --allow, --downloads, --roots and --allow-config-files";
-  const host = (named ?? "127.0.0.1").replace(/^\[|\]$/g, "");
+  const host = (namedHost ?? "127.0.0.1").replace(/^\[|\]$/g, "");
   if (publicUrl === undefined && !isLoopback(host))
     return "--http on an address that others reach needs --public-url, the https address that clients use";
   if (publicUrl !== undefined && !isAddress(publicUrl, ["https:", "http:"]))

@@ -4,12 +4,11 @@
  */
 export { serveHttp, type HttpShell, type HttpShellOptions } from "./http.ts";
 export {
-  createKeys,
+  KeyHolders,
   KEY_LIMITS,
-  type FoundKey,
+  type KeyLookup,
   type KeyHolder,
   type KeyLimits,
-  type Keys,
-  type KeysOptions,
-} from "./keys.ts";
+  type KeyHoldersOptions,
+} from "./key-holders.ts";
 export type { HttpLaunch } from "./launch.ts";

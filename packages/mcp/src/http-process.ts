@@ -1,15 +1,12 @@
 /** The process that serves HTTP: it holds no key of its own, no chain key and no local folder. */
 import { resolveSettings } from "@coffer/sdk/node";
 import { createClient } from "@coffer/sdk";
-import type { Redaction } from "@coffer/tasks";
-import { createKeys } from "./keys.ts";
+import { TIMEOUTS, type Redaction } from "@coffer/tasks";
+import { KeyHolders } from "./key-holders.ts";
 import type { HttpLaunch, Launch } from "./launch.ts";
-import { createRecord, recordDirectory } from "./record.ts";
+import { FileCallRecord, callRecordDirectory } from "./call-record.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { serveHttp, type HttpShell } from "./http.ts";
-
-/** Hosts commonly give a call 60 s. */
-const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,18 +25,28 @@ export async function startHttp(
   const { baseUrl } = settings;
   if (baseUrl === null) return "There is no address of a service: set SERVICE_BASE_URL";
   const application = `coffer-mcp/${SERVER_VERSION}`;
-  const keys = createKeys({
+  const keys = new KeyHolders({
     clientFor: (apiKey) => createClient({ baseUrl, application, timeouts: TIMEOUTS, credentials: { apiKey } }),
   });
-  const record = createRecord(() => recordDirectory(env));
+  const record = new FileCallRecord(() => callRecordDirectory(env));
   const folders = { folders: [], denied: { folders: [], files: [] } };
   try {
     return await serveHttp({
       http,
       keys,
       log,
-      serverFor: ({ keyId, session, memory }) =>
-        createServer({ launch, session, folders, stop, log, handOut: null, memory, record, keyId }),
+      serverFor: ({ keyId, serviceLink, credentialState }) =>
+        createServer({
+          launch,
+          serviceLink,
+          folders,
+          stop,
+          log,
+          handOut: null,
+          credentialState: credentialState,
+          record,
+          keyId,
+        }),
     });
   } catch (error) {
     return `${http.host}:${String(http.port)} cannot be listened on: ${error instanceof Error ? error.message : ""}`;

@@ -1,9 +1,9 @@
 import type { Client } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import { serveHttp } from "./http.ts";
-import { createKeys } from "./keys.ts";
+import { KeyHolders } from "./key-holders.ts";
 import type { Launch } from "./launch.ts";
-import { NO_RECORD } from "./record.ts";
+import { NO_CALL_RECORD } from "./call-record.ts";
 import { createServer } from "./server.ts";
 
 const keyOf = (name: string): string => `coffer_${name.padStart(32, "0")}`;
@@ -36,15 +36,15 @@ const LAUNCH: Launch = {
 it("however many keys somebody makes up, a connection of a real key goes on [T6] [T6]", async () => {
   const shell = await serveHttp({
     http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
-    keys: createKeys({ clientFor }),
-    serverFor: ({ keyId, memory, session }) =>
+    keys: new KeyHolders({ clientFor }),
+    serverFor: ({ keyId, credentialState, serviceLink }) =>
       createServer({
         launch: LAUNCH,
-        session,
-        memory,
+        serviceLink,
+        credentialState: credentialState,
         keyId,
         handOut: null,
-        record: NO_RECORD,
+        record: NO_CALL_RECORD,
         log: () => undefined,
         folders: { folders: [], denied: { folders: [], files: [] } },
         stop: new AbortController().signal,

@@ -17,9 +17,9 @@ import {
   type McpServer,
   type ServerNotifier,
 } from "@modelcontextprotocol/server";
-import { createConnections } from "./connections.ts";
-import { bearerIn, redacted, refusal, resourceMetadata, unauthorized } from "./http-answers.ts";
-import type { KeyHolder, Keys } from "./keys.ts";
+import { LegacyConnections } from "./legacy-connections.ts";
+import { bearerIn, redactedResponse, refusal, resourceMetadata, unauthorized } from "./http-responses.ts";
+import type { KeyHolder, KeyHolders } from "./key-holders.ts";
 import type { HttpLaunch } from "./launch.ts";
 
 export interface HttpShell {
@@ -30,7 +30,7 @@ export interface HttpShell {
 
 export interface HttpShellOptions {
   readonly http: HttpLaunch;
-  readonly keys: Keys;
+  readonly keys: KeyHolders;
   /**
    * A server for one connection, or for one request of the 2026 era. `notify` reaches the clients of the 2026 era that
    * listen with this key.
@@ -56,11 +56,14 @@ export async function serveHttp(options: HttpShellOptions): Promise<HttpShell> {
   const { port } = server.address() as AddressInfo;
   const host = http.host.includes(":") ? `[${http.host}]` : http.host;
   const url = http.publicUrl ?? `http://${host}:${String(port)}${PATH}`;
-  const shell = createShell(options, url);
+  const router = new RequestRouter(options, url);
   const onerror = (error: Error): void => {
     log(`http: ${error.message}`);
   };
-  const handle = toNodeHandler(shell, { onerror, maxRequestBodySize: MOST_BODY_BYTES });
+  const handle = toNodeHandler(
+    { fetch: (request) => router.fetch(request) },
+    { onerror, maxRequestBodySize: MOST_BODY_BYTES },
+  );
   server.on("request", (request, response) => {
     const { method = "GET", url: path = "/", headers } = request;
     void handle(Object.assign(request, { method, url: path, headers }), response);
@@ -68,7 +71,7 @@ export async function serveHttp(options: HttpShellOptions): Promise<HttpShell> {
   return {
     url,
     close: async () => {
-      await shell.close();
+      await router.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -85,108 +88,132 @@ function listen(server: Server, { host, port }: HttpLaunch): Promise<void> {
   });
 }
 
-interface Shell {
-  readonly fetch: (request: Request) => Promise<Response>;
-  readonly close: () => Promise<void>;
-}
+/** Takes one request after another, and hands each to the protocol that it speaks. */
+class RequestRouter {
+  readonly #options: HttpShellOptions;
+  /** The address that clients use. */
+  readonly #url: string;
+  readonly #metadataUrl: string;
+  /** What the Host header may name. */
+  readonly #hostnames: readonly string[];
+  /** What the Origin header may name. */
+  readonly #origins: readonly string[];
+  readonly #modern: ModernHandlers;
+  readonly #legacy: LegacyConnections;
 
-function createShell({ http, keys, serverFor, log }: HttpShellOptions, url: string): Shell {
-  const modern = createModern(serverFor, log);
-  const connections = createConnections((holder) => serverFor(holder, () => modern.of(holder).notify));
-  const metadataUrl = new URL(`${METADATA}${new URL(url).pathname}`, url).href;
-  const hostnames = [...localhostAllowedHostnames(), new URL(url).hostname];
-  const origins = [...localhostAllowedOrigins(), ...http.allowedOrigins.map((origin) => new URL(origin).hostname)];
+  constructor(options: HttpShellOptions, url: string) {
+    const { http, serverFor, log } = options;
+    this.#options = options;
+    this.#url = url;
+    this.#metadataUrl = new URL(`${METADATA}${new URL(url).pathname}`, url).href;
+    this.#hostnames = [...localhostAllowedHostnames(), new URL(url).hostname];
+    this.#origins = [...localhostAllowedOrigins(), ...http.allowedOrigins.map((origin) => new URL(origin).hostname)];
+    this.#modern = new ModernHandlers(serverFor, log);
+    this.#legacy = new LegacyConnections((holder) => serverFor(holder, () => this.#modern.of(holder).notify));
+  }
 
-  const answer = async (request: Request): Promise<Response> => {
-    const misdirected = hostHeaderValidationResponse(request, hostnames) ?? originValidationResponse(request, origins);
+  async fetch(request: Request): Promise<Response> {
+    try {
+      return await this.#respond(request);
+    } catch (error) {
+      this.#options.log(`http: ${error instanceof Error ? (error.stack ?? error.message) : "unknown"}`);
+      return refusal(500, "The server failed in an unforeseen way; its log has the details");
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#legacy.close();
+    await this.#modern.close();
+  }
+
+  async #respond(request: Request): Promise<Response> {
+    const misdirected =
+      hostHeaderValidationResponse(request, [...this.#hostnames]) ??
+      originValidationResponse(request, [...this.#origins]);
     if (misdirected !== undefined) return misdirected;
     const { pathname } = new URL(request.url);
-    if (pathname === METADATA || pathname === METADATA + PATH) return resourceMetadata(url);
+    if (pathname === METADATA || pathname === METADATA + PATH) return resourceMetadata(this.#url);
     if (pathname !== PATH) return refusal(404, `The tools are at ${PATH}`);
     const key = bearerIn(request);
     if (key?.startsWith(`${KEY_PREFIX}_`) === true && !isKeyText(key))
-      return unauthorized(metadataUrl, KEY_REFUSALS.mistyped, true);
+      return unauthorized(this.#metadataUrl, KEY_REFUSALS.mistyped, true);
     if (key === null || !isKeyText(key))
-      return unauthorized(metadataUrl, "Send a Coffer API key: Authorization: Bearer cof_…", key !== null);
-    const found = await keys.find(key);
-    if (found.kind === "refused") return unauthorized(metadataUrl, found.sentence, true);
-    if (found.kind === "full")
+      return unauthorized(this.#metadataUrl, "Send a Coffer API key: Authorization: Bearer cof_…", key !== null);
+    const lookup = await this.#options.keys.find(key);
+    if (lookup.kind === "refused") return unauthorized(this.#metadataUrl, lookup.sentence, true);
+    if (lookup.kind === "full")
       return refusal(503, "This server serves as many keys as it can; wait", { "retry-after": "60" });
-    if (found.kind === "unreachable") return refusal(503, "The Coffer service did not answer", { "retry-after": "5" });
-    return await limited(request, found.holder);
-  };
+    if (lookup.kind === "unreachable") return refusal(503, "The Coffer service did not answer", { "retry-after": "5" });
+    return await this.#callWithinLimits(request, lookup.holder);
+  }
 
-  const limited = async (request: Request, holder: KeyHolder): Promise<Response> => {
+  async #callWithinLimits(request: Request, holder: KeyHolder): Promise<Response> {
     // A stream that only listens waits for hours and costs nothing.
     const counts = request.method === "POST";
-    const wait = counts ? holder.enter() : null;
+    const wait = counts ? holder.acquire() : null;
     if (wait !== null) return refusal(429, "Too many calls of this key; wait", { "retry-after": String(wait) });
     holder.requests += 1;
     let isOver = false;
-    const leave = (): void => {
+    const release = (): void => {
       if (isOver) return;
       isOver = true;
       holder.requests -= 1;
-      if (counts) holder.leave();
+      if (counts) holder.release();
     };
     try {
-      const isLegacy = await isLegacyRequest(request);
-      const answered = isLegacy ? await connections.handle(request, holder) : await modern.of(holder).fetch(request);
+      const response = (await isLegacyRequest(request))
+        ? await this.#legacy.handle(request, holder)
+        : await this.#modern.of(holder).fetch(request);
       return whenRead(
-        redacted(answered, (text) => holder.redaction.redact(text)),
-        leave,
+        redactedResponse(response, (text) => holder.redaction.redact(text)),
+        release,
       );
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
-  };
-
-  return {
-    fetch: (request) =>
-      answer(request).catch((error: unknown) => {
-        log(`http: ${error instanceof Error ? (error.stack ?? error.message) : "unknown"}`);
-        return refusal(500, "The server failed in an unforeseen way; its log has the details");
-      }),
-    close: async () => {
-      await connections.close();
-      await modern.close();
-    },
-  };
+  }
 }
 
 /** The handlers of the 2026 revision: one for each key. */
-function createModern(serverFor: HttpShellOptions["serverFor"], log: HttpShellOptions["log"]) {
-  const handlers = new WeakMap<KeyHolder, McpHttpHandler>();
-  const open = new Set<WeakRef<McpHttpHandler>>();
-  const onerror = (error: Error): void => {
-    log(`protocol: ${error.message}`);
-  };
-  return {
-    of: (holder: KeyHolder): McpHttpHandler => {
-      const known = handlers.get(holder);
-      if (known !== undefined) return known;
-      const made: McpHttpHandler = createMcpHandler(() => serverFor(holder, () => made.notify), {
-        legacy: "reject",
-        onerror,
-      });
-      handlers.set(holder, made);
-      open.add(new WeakRef(made));
-      return made;
-    },
-    close: async (): Promise<void> => {
-      await Promise.all([...open].map(async (handler) => handler.deref()?.close()));
-    },
-  };
+class ModernHandlers {
+  readonly #serverFor: HttpShellOptions["serverFor"];
+  readonly #onerror: (error: Error) => void;
+  readonly #byHolder = new WeakMap<KeyHolder, McpHttpHandler>();
+  /** All of them, to close them. A key that is not held any more takes its handler along. */
+  readonly #open = new Set<WeakRef<McpHttpHandler>>();
+
+  constructor(serverFor: HttpShellOptions["serverFor"], log: HttpShellOptions["log"]) {
+    this.#serverFor = serverFor;
+    this.#onerror = (error) => {
+      log(`protocol: ${error.message}`);
+    };
+  }
+
+  of(holder: KeyHolder): McpHttpHandler {
+    const existing = this.#byHolder.get(holder);
+    if (existing !== undefined) return existing;
+    const handler: McpHttpHandler = createMcpHandler(() => this.#serverFor(holder, () => handler.notify), {
+      legacy: "reject",
+      onerror: this.#onerror,
+    });
+    this.#byHolder.set(holder, handler);
+    this.#open.add(new WeakRef(handler));
+    return handler;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map(async (handler) => handler.deref()?.close()));
+  }
 }
 
-/** The answer, which runs `done` once when its body ended or its reader went away. */
-function whenRead(answer: Response, done: () => void): Response {
-  if (answer.body === null) {
+/** The response, which runs `done` once when its body ended or its reader went away. */
+function whenRead(response: Response, done: () => void): Response {
+  if (response.body === null) {
     done();
-    return answer;
+    return response;
   }
-  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -205,5 +232,5 @@ function whenRead(answer: Response, done: () => void): Response {
       await reader.cancel(reason);
     },
   });
-  return new Response(body, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }

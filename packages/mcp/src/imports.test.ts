@@ -7,13 +7,13 @@ const SOURCE = fileURLToPath(new URL(".", import.meta.url));
 /** The only files that may know the protocol library, and those that reach it through them. */
 const PROTOCOL = [
   "apps.ts",
+  "call-factory.ts",
   "confirm.ts",
-  "connections.ts",
   "event-store.ts",
   "http.ts",
-  "making-calls.ts",
-  "offers.ts",
+  "legacy-connections.ts",
   "prompts.ts",
+  "resources.ts",
   "roots.ts",
   "server.ts",
   "skill.ts",

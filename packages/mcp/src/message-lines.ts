@@ -16,7 +16,7 @@ export interface Refusal {
   readonly error: { readonly code: number; readonly message: string };
 }
 
-export type ReadLine =
+export type ClientLine =
   | { readonly kind: "message"; readonly message: Readonly<Record<string, unknown>> }
   | { readonly kind: "refused"; readonly answer: Refusal }
   /** An answer to this server that cannot be used. Its id is the server's own, so an answer to it would look like one to the client's call. */
@@ -28,7 +28,7 @@ export const refuse = (code: number, message: string, id: Id = null): { kind: "r
 });
 
 /** `takesBatches`: only the revision 2025-03-26 has them. Their messages are then taken one by one. */
-export function readLine(line: string, takesBatches: boolean): ReadLine[] {
+export function readLine(line: string, allowsBatches: boolean): ClientLine[] {
   let value: unknown;
   try {
     // Some programs begin each line, or their first one, with a byte order mark.
@@ -37,18 +37,18 @@ export function readLine(line: string, takesBatches: boolean): ReadLine[] {
     return [refuse(RPC_ERRORS.parse, "The line is not JSON: send each message as JSON in UTF-8 on a line of its own")];
   }
   if (!Array.isArray(value)) return [readMessage(value)];
-  if (takesBatches && value.length > 0) return value.map(readMessage);
+  if (allowsBatches && value.length > 0) return value.map(readMessage);
   const sentence =
     value.length === 0
       ? "The batch is empty"
       : "Only the revision 2025-03-26 has batches: send each message on a line of its own";
-  const waiting = value.flatMap((each: unknown) => (isRecord(each) && idOf(each) !== null ? [idOf(each)] : []));
+  const waiting = value.flatMap((each: unknown) => (isObject(each) && idOf(each) !== null ? [idOf(each)] : []));
   return (waiting.length === 0 ? [null] : waiting).map((id) => refuse(RPC_ERRORS.request, sentence, id));
 }
 
 /** A member that is null is absent, and members that the protocol does not have are left out. */
-function readMessage(value: unknown): ReadLine {
-  if (!isRecord(value)) return refuse(RPC_ERRORS.request, "A message is one JSON object");
+function readMessage(value: unknown): ClientLine {
+  if (!isObject(value)) return refuse(RPC_ERRORS.request, "A message is one JSON object");
   const { jsonrpc, id, method, result, error } = value;
   const problem = (sentence: string, code: number = RPC_ERRORS.request) => refuse(code, sentence, idOf(value));
   if (method === undefined && (result !== undefined || error !== undefined))
@@ -57,9 +57,9 @@ function readMessage(value: unknown): ReadLine {
   if (id !== undefined && !isId(id)) return problem("id is neither text nor a whole number");
   if (typeof method !== "string") return problem("method is missing: a message names its method as text");
   const params = withoutNulls(value["params"] ?? {});
-  if (!isRecord(params)) return problem("params is not an object", RPC_ERRORS.params);
+  if (!isObject(params)) return problem("params is not an object", RPC_ERRORS.params);
   const meta = params["_meta"] ?? {};
-  if (!isRecord(meta)) return problem("params._meta is not an object", RPC_ERRORS.params);
+  if (!isObject(meta)) return problem("params._meta is not an object", RPC_ERRORS.params);
   const token = meta["progressToken"];
   if (token !== undefined && !isId(token))
     return problem("params._meta.progressToken is neither text nor a whole number", RPC_ERRORS.params);
@@ -71,7 +71,7 @@ function readMessage(value: unknown): ReadLine {
 const OWN_RULES = new Set(["arguments", "inputResponses"]);
 
 function withoutNulls(value: unknown): unknown {
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]): [string, unknown][] =>
       member === null ? [] : [[name, OWN_RULES.has(name) ? member : withoutNulls(member)]],
@@ -102,7 +102,7 @@ function issuesIn(message: string): z.core.$ZodIssue[] | null {
 }
 
 function isIssue(value: unknown): value is z.core.$ZodIssue {
-  return isRecord(value) && typeof value["code"] === "string" && Array.isArray(value["path"]);
+  return isObject(value) && typeof value["code"] === "string" && Array.isArray(value["path"]);
 }
 
 function idOf({ id }: Readonly<Record<string, unknown>>): Id {
@@ -113,6 +113,6 @@ function isId(id: unknown): boolean {
   return typeof id === "string" || Number.isInteger(id);
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,17 +2,17 @@
 import { realpathSync } from "node:fs";
 import {
   createRedaction,
-  createSession,
+  createServiceLink,
   ownConfiguration,
   type Redaction,
   resolveFolders,
   writeSecretFile,
 } from "@coffer/tasks";
 import { type CommandName, isCommand } from "./command-names.ts";
-import { createMemory } from "./memory.ts";
+import { CredentialState } from "./credential-state.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
-import { createRecord, recordDirectory } from "./record.ts";
+import { FileCallRecord, callRecordDirectory } from "./call-record.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
 import type { HttpLaunch, Launch } from "./launch.ts";
 
@@ -22,10 +22,10 @@ const GRACE_MS = 100;
 const END_MS = 2_000;
 
 async function main(): Promise<void> {
-  const [command, ...rest] = process.argv.slice(2);
+  const [command, ...args] = process.argv.slice(2);
   if (isCommand(command)) {
     endWithReader();
-    process.exitCode = await runNamed(command, rest);
+    process.exitCode = await runNamed(command, args);
     return;
   }
   const parsed = parseFlags(process.argv.slice(2), process.env, SERVER_VERSION);
@@ -108,8 +108,8 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     process.exit(1);
   });
   const stop = new AbortController();
-  const memory = createMemory();
-  const session = createSession({
+  const credentialState = new CredentialState();
+  const serviceLink = createServiceLink({
     env: process.env,
     configFile: launch.configFile,
     redaction,
@@ -117,7 +117,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   });
   const end = (): void => {
     stop.abort();
-    if (memory.activity.calls === 0 && !memory.transfers.isBusy()) process.exit(0);
+    if (credentialState.activity.calls === 0 && !credentialState.transfers.isBusy()) process.exit(0);
     setTimeout(() => process.exit(0), GRACE_MS);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
@@ -126,8 +126,13 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     redaction.register(secret);
     return await writeSecretFile(process.env, name, secret).catch(() => null);
   };
-  const kept = { env: process.env, memory, record: createRecord(() => recordDirectory(process.env)), keyId: null };
-  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, handOut, ...kept });
+  const state = {
+    env: process.env,
+    credentialState,
+    record: new FileCallRecord(() => callRecordDirectory(process.env)),
+    keyId: null,
+  };
+  const server = () => createServer({ launch, serviceLink, folders, stop: stop.signal, log, handOut, ...state });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }
 

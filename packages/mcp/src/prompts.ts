@@ -54,9 +54,9 @@ export function addPrompts(mcp: McpServer, toolNames: readonly string[]): void {
       properties[each.replace("?", "")] = { type: "string", description: purpose };
     const required = Object.keys(args).filter((each) => !each.endsWith("?"));
     const argsSchema = textArguments(properties, required);
-    mcp.registerPrompt(name, { title, description, argsSchema }, (given) => {
+    mcp.registerPrompt(name, { title, description, argsSchema }, (values) => {
       const quoted: Record<string, string | null> = {};
-      for (const each of names) quoted[each] = given[each] === undefined ? null : JSON.stringify(given[each]);
+      for (const each of names) quoted[each] = values[each] === undefined ? null : JSON.stringify(values[each]);
       return { messages: [{ role: "user", content: { type: "text", text: text(quoted) } }] };
     });
   }
@@ -70,8 +70,8 @@ function textArguments(
   required: readonly string[],
 ): StandardSchemaWithJSON<Texts> {
   const schema = () => ({ type: "object", properties, required });
-  const validate = (given: unknown) => {
-    const texts = Object.entries(typeof given === "object" && given !== null ? given : {}).filter(
+  const validate = (args: unknown) => {
+    const texts = Object.entries(typeof args === "object" && args !== null ? args : {}).filter(
       (pair): pair is [string, string] => typeof pair[1] === "string",
     );
     const value: Texts = Object.fromEntries(texts);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { TOOLS } from "./registry.ts";
 import type { Tool } from "./tool.ts";
-import { chooseTools, ENTRIES, listTools, type ToolEntry, withoutVault } from "./tool-list.ts";
+import { chooseTools, LISTED_TOOLS, listTools, type ListedTool, withoutVault } from "./tool-list.ts";
 
 /** Of o200k in these texts: 4.25 were counted, and a growth of short words would lower it. */
 const CHARACTERS_OF_TOKEN = 4.2;
@@ -13,14 +13,14 @@ const names = (tools: readonly { readonly name: string }[]) => tools.map((tool) 
 const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>) => names(chooseTools({ ...all, ...choice }));
 
 /** What a model reads of one tool. Hosts keep the output schema to themselves. */
-function visible(tool: Tool | ToolEntry): unknown {
+function visible(tool: Tool | ListedTool): unknown {
   const { name, title, description, annotations } = tool;
   const schema = "invoke" in tool ? tool.inputSchema(false) : tool.inputSchema;
   return { name, title, description, inputSchema: schema, annotations };
 }
 
 it("the list as data is what the tools are: else run npm run generate", () => {
-  expect(JSON.parse(JSON.stringify(ENTRIES))).toEqual(JSON.parse(JSON.stringify(listTools(TOOLS))));
+  expect(JSON.parse(JSON.stringify(LISTED_TOOLS))).toEqual(JSON.parse(JSON.stringify(listTools(TOOLS))));
   for (const tool of TOOLS) expect(withoutVault(tool.inputSchema(false))).toEqual(withoutVault(tool.inputSchema(true)));
   for (const tool of TOOLS.filter(({ takesVault }) => takesVault))
     expect(JSON.stringify(withoutVault(tool.inputSchema(false)))).toBe(JSON.stringify(tool.inputSchema(true)));
@@ -70,7 +70,7 @@ describe("what a model reads", () => {
   });
 
   it("costs at most 170 tokens a tool, 2,500 an agent and 3,800 an owner, and no description is long", () => {
-    const cost = (tools: readonly (Tool | ToolEntry)[]) =>
+    const cost = (tools: readonly (Tool | ListedTool)[]) =>
       Buffer.byteLength(
         JSON.stringify(
           tools.map((tool) => ({

@@ -3,7 +3,7 @@
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
 import { TaskFailure, Untrusted, untrusted } from "@coffer/tasks";
-import { openFence, type Fence } from "./fence.ts";
+import { TextFence } from "./text-fence.ts";
 
 /** A value in a result. Text from outside must be wrapped as {@link Untrusted}. */
 export type Fact = string | number | boolean | null | Untrusted | readonly Fact[] | { readonly [name: string]: Fact };
@@ -58,34 +58,34 @@ function isShort({ content, structuredContent }: ShapedResult): boolean {
 
 function shapeRows(outcome: Outcome, most: number): ShapedResult {
   const { table } = outcome;
-  const shown = table?.rows.slice(0, most) ?? [];
-  const facts = table === undefined || shown.length === table.rows.length ? outcome.facts : cutFacts(outcome, most);
-  const fence = openFence(untrustedTexts([facts, shown]));
+  const rows = table?.rows.slice(0, most) ?? [];
+  const facts = table === undefined || rows.length === table.rows.length ? outcome.facts : cutFacts(outcome, most);
+  const fence = new TextFence(untrustedTexts([facts, rows]));
   const structured = plainObject(facts, fence);
   const lines = [outcome.summary, ...factLines(structured)];
   if (table !== undefined) {
     structured["columns"] = [...table.columns];
-    structured[table.name] = shown.map((row) => row.map((cell) => plain(cell, fence)));
-    const bare = shown.map((row) => row.map((cell) => plain(cell, BARE)));
+    structured[table.name] = rows.map((row) => row.map((cell) => plain(cell, fence)));
+    const bare = rows.map((row) => row.map((cell) => plain(cell, BARE)));
     const text = tableLines(table.columns, bare);
-    lines.push(...(untrustedTexts(shown).length === 0 ? text : fence.around(text)));
+    lines.push(...(untrustedTexts(rows).length === 0 ? text : fence.around(text)));
   }
   return finish(lines, structured, fence);
 }
 
 function cutFacts({ facts, table }: Outcome, rows: number): Outcome["facts"] {
-  const left = (table?.rows.length ?? 0) - rows;
+  const hidden = (table?.rows.length ?? 0) - rows;
   const cursor = table?.cursorAfter?.(rows);
   return {
     ...facts,
-    cut: `${String(left)} rows left out, the answer would be too long`,
+    cut: `${String(hidden)} rows left out, the answer would be too long`,
     ...(cursor === undefined ? {} : { nextCursor: cursor }),
   };
 }
 
 export function shapeFailure(failure: TaskFailure): ShapedResult {
   const { code, message, nextStep, retryable, requestId, detail, candidates, preview, confirm } = failure;
-  const fence = openFence(
+  const fence = new TextFence(
     [
       ...(requestId === null ? [] : [untrusted(requestId)]),
       ...(detail === null ? [] : [detail]),
@@ -94,21 +94,21 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
   );
   // The service chose it.
   const request = requestId === null ? null : fence.wrap(untrusted(requestId));
-  const said = detail === null ? null : fence.wrap(detail);
+  const detailText = detail === null ? null : fence.wrap(detail);
   const choice = candidates.map(({ id, name }) => [id, fence.wrap(name)]);
   const error = {
     code,
     message,
     nextStep,
     retryable,
-    ...(said === null ? {} : { detail: said }),
+    ...(detailText === null ? {} : { detail: detailText }),
     ...(request === null ? {} : { requestId: request }),
     ...(choice.length === 0 ? {} : { candidates: choice }),
     ...(preview === null ? {} : { preview }),
     ...(confirm === null ? {} : { confirm }),
   };
   const lines = [`Failed (${code}): ${message}.`];
-  if (said !== null) lines.push(`detail: ${said}`);
+  if (detailText !== null) lines.push(`detail: ${detailText}`);
   lines.push(`Next step: ${nextStep}`, `retryable: ${String(retryable)}`);
   if (request !== null) lines.push(`requestId: ${request}`);
   if (preview !== null) lines.push(`preview: ${preview}`);
@@ -117,8 +117,8 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
   return { ...finish(lines, { error }, fence), isError: true };
 }
 
-function finish(lines: string[], structured: Record<string, Json>, fence: Fence): ShapedResult {
-  if (fence.used()) {
+function finish(lines: string[], structured: Record<string, Json>, fence: TextFence): ShapedResult {
+  if (fence.isUsed) {
     structured["fence"] = fence.notice();
     lines.push(fence.notice());
   }
@@ -126,18 +126,18 @@ function finish(lines: string[], structured: Record<string, Json>, fence: Fence)
 }
 
 /** For lines that have one fence around them all. */
-const BARE: Pick<Fence, "wrap"> = { wrap: (value) => value.visible() };
+const BARE: Pick<TextFence, "wrap"> = { wrap: (value) => value.visible() };
 
-function plain(fact: Fact, fence: Pick<Fence, "wrap">): Json {
+function plain(fact: Fact, fence: Pick<TextFence, "wrap">): Json {
   if (fact instanceof Untrusted) return fence.wrap(fact);
   if (isList(fact)) return fact.map((item) => plain(item, fence));
   if (typeof fact === "object" && fact !== null) return plainObject(fact, fence);
   return fact;
 }
 
-function plainObject(facts: Readonly<Record<string, Fact>>, fence: Pick<Fence, "wrap">): Record<string, Json> {
-  const kept = Object.entries(facts).filter(([, fact]) => fact !== null);
-  return Object.fromEntries(kept.map(([name, fact]) => [name, plain(fact, fence)]));
+function plainObject(facts: Readonly<Record<string, Fact>>, fence: Pick<TextFence, "wrap">): Record<string, Json> {
+  const present = Object.entries(facts).filter(([, fact]) => fact !== null);
+  return Object.fromEntries(present.map(([name, fact]) => [name, plain(fact, fence)]));
 }
 
 function isList(fact: Fact): fact is readonly Fact[] {

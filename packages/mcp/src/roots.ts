@@ -28,10 +28,10 @@ export async function clientRoots(mcp: McpServer, context: ServerContext): Promi
   if (envelope === undefined) {
     const peer: InitializedPeer = mcp.server;
     if (peer.getClientCapabilities()?.roots === undefined) return [];
-    const told = await peer
+    const answer = await peer
       .listRoots(undefined, { timeout: ROOTS_WAIT_MS })
       .catch(() => ({ roots: [{ uri: UNLISTED }] }));
-    return told.roots.map((root) => root.uri);
+    return answer.roots.map((root) => root.uri);
   }
   if (!declaresRoots(Object.entries(envelope))) return [];
   const responses = context.mcpReq.inputResponses;

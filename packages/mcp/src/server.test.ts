@@ -1,9 +1,9 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createClient } from "@coffer/sdk";
-import { sessionOver } from "@coffer/tasks";
+import { serviceLinkOver } from "@coffer/tasks";
 import { expect, it } from "vitest";
-import { createMemory } from "./memory.ts";
-import { NO_RECORD } from "./record.ts";
+import { CredentialState } from "./credential-state.ts";
+import { NO_CALL_RECORD } from "./call-record.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer } from "./server.ts";
 
@@ -13,13 +13,13 @@ async function connect(flags: readonly string[]): Promise<Client> {
   if (parsed.kind !== "serve") throw new Error("the flags are not understood");
   const server = createServer({
     launch: parsed.launch,
-    session: sessionOver(createClient({ baseUrl: "http://127.0.0.1:1" })),
+    serviceLink: serviceLinkOver(createClient({ baseUrl: "http://127.0.0.1:1" })),
     folders: { folders: [], denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
     handOut: () => Promise.resolve(null),
-    memory: createMemory(),
-    record: NO_RECORD,
+    credentialState: new CredentialState(),
+    record: NO_CALL_RECORD,
     keyId: null,
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

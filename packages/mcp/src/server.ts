@@ -24,20 +24,20 @@ import { AskUser } from "./confirm.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { shapeFailure, shapeOutcome, type ShapedResult } from "./result.ts";
 import type { Tool } from "./tool.ts";
-import { chooseTools, type ToolEntry, withoutVault } from "./tool-list.ts";
-import { isId, membershipStep } from "./words.ts";
+import { chooseTools, type ListedTool, withoutVault } from "./tool-list.ts";
+import { isId, membershipStep } from "./fact-values.ts";
 import type { Launch } from "./launch.ts";
-import { callOf, type CallParts, type Noted } from "./making-calls.ts";
-import { addResources } from "./offers.ts";
+import { createCall, type CallOptions, type CallNotes } from "./call-factory.ts";
+import { addResources } from "./resources.ts";
 import { addPrompts } from "./prompts.ts";
-import type { CallRecord } from "./record.ts";
+import type { CallRecord } from "./call-record.ts";
 import { clientRoots, withRoots } from "./roots.ts";
 import { SKILLS } from "./skill.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";
 
-export interface ServerParts extends CallParts {
+export interface ServerParts extends CallOptions {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
@@ -61,7 +61,7 @@ export function createServer(parts: ServerParts): McpServer {
       },
     },
   );
-  const { tools, list } = offerOf(parts.launch);
+  const { tools, list } = offeredToolsOf(parts.launch);
   mcp.server.setRequestHandler("tools/list", () => list);
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
     const { name } = request.params;
@@ -69,7 +69,7 @@ export function createServer(parts: ServerParts): McpServer {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
     return await answer(await loadTool(name), request.params.arguments, parts, context, mcp);
   });
-  addOffers(mcp, tools, parts);
+  addResourcesAndPrompts(mcp, tools, parts);
   return mcp;
 }
 
@@ -80,52 +80,52 @@ async function loadTool(name: string): Promise<Tool> {
 }
 
 /** Resources and prompts of what the tools do, and the skill. */
-function addOffers(mcp: McpServer, tools: readonly ToolEntry[], parts: ServerParts): void {
+function addResourcesAndPrompts(mcp: McpServer, tools: readonly ListedTool[], parts: ServerParts): void {
   const callFor = (context: ServerContext | null): Call =>
-    callOf({
+    createCall({
       tool: "resource",
       args: {},
       parts,
       context,
       mcp,
-      noted: { agreed: null, refusal: null },
+      notes: { agreed: null, refusal: null },
       // Resources and prompts write no local file.
       folders: parts.folders,
       downloads: { ...parts.folders, folders: [] },
       signal: AbortSignal.any([parts.stop, ...(context === null ? [] : [context.mcpReq.signal])]),
     });
   const names = tools.map(({ name }) => name);
-  addResources(mcp, { names, loadTool, callOf: callFor, lonely: () => callFor(null) });
+  addResources(mcp, { names, loadTool, callFor: callFor, unattendedCall: () => callFor(null) });
   addPrompts(mcp, names);
   addApps(mcp, names);
   SKILLS.attach(mcp);
 }
 
-interface Offer {
-  readonly tools: readonly ToolEntry[];
-  readonly list: { readonly tools: ListedTool[] };
+interface OfferedTools {
+  readonly tools: readonly ListedTool[];
+  readonly list: { readonly tools: ToolListing[] };
 }
 
 /** Over HTTP there is a server for each request: what follows from the flags is made once. */
-const offers = new WeakMap<Launch, Offer>();
+const offeredTools = new WeakMap<Launch, OfferedTools>();
 
-function offerOf(launch: Launch): Offer {
-  const known = offers.get(launch);
-  if (known !== undefined) return known;
+function offeredToolsOf(launch: Launch): OfferedTools {
+  const cached = offeredTools.get(launch);
+  if (cached !== undefined) return cached;
   const tools = chooseTools(launch);
-  const offer = { tools, list: { tools: tools.map((tool) => listed(tool, launch)) } };
-  offers.set(launch, offer);
-  return offer;
+  const offered = { tools, list: { tools: tools.map((tool) => listed(tool, launch)) } };
+  offeredTools.set(launch, offered);
+  return offered;
 }
 
-type ListedTool = Pick<ToolEntry, "name" | "title" | "description" | "annotations"> & {
+type ToolListing = Pick<ListedTool, "name" | "title" | "description" | "annotations"> & {
   inputSchema: { type: "object"; [name: string]: unknown };
   outputSchema: { type: "object"; [name: string]: unknown };
   _meta?: Record<string, unknown>;
 };
 
 /** The schemas go out as they are: what a library would add costs every model tokens in every session. */
-function listed(tool: ToolEntry, launch: Launch): ListedTool {
+function listed(tool: ListedTool, launch: Launch): ToolListing {
   const { name, title, description, annotations, inputSchema, outputSchema } = tool;
   return {
     name,
@@ -146,12 +146,12 @@ async function answer(
   mcp: McpServer,
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
-  const { activity } = parts.memory;
-  const noted: Noted = { agreed: null, refusal: null };
+  const { activity } = parts.credentialState;
+  const noted: CallNotes = { agreed: null, refusal: null };
   activity.calls += 1;
   try {
     // The settings' secrets must be known before a file is judged.
-    if (tool.touchesFiles) await parts.session.setup().catch(() => undefined);
+    if (tool.touchesFiles) await parts.serviceLink.setup().catch(() => undefined);
     const narrows = tool.touchesFiles && parts.folders.folders.length > 0;
     const roots = narrows ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
@@ -159,31 +159,31 @@ async function answer(
     const downloads = await downloadsOf(folders, parts.launch.downloads);
     const outcome = await tool.invoke(
       args,
-      callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, downloads, noted }),
+      createCall({ tool: tool.name, args, parts, context, mcp, signal, folders, downloads, notes: noted }),
     );
     if (noted.refusal !== null) throw noted.refusal.thrown;
-    await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
-    return tainting(parts, shapeOutcome(outcome));
+    await recordCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
+    return withTaint(parts, shapeOutcome(outcome));
   } catch (caught) {
     const { thrown } = noted.refusal ?? { thrown: caught };
     if (thrown instanceof AskUser) return tool.touchesFiles ? withRoots(thrown.result, context) : thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
-    if (failure.code === "signed_out") parts.session.forget();
+    if (failure.code === "signed_out") parts.serviceLink.reset();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
-    await noteCall(parts, { tool, args, result: failure.code, bytes: null, noted });
-    return tainting(parts, shapeFailure(failure));
+    await recordCall(parts, { tool, args, result: failure.code, bytes: null, noted });
+    return withTaint(parts, shapeFailure(failure));
   } finally {
     activity.calls -= 1;
   }
 }
 
 /** What is fenced was written by others, and may ask the model for anything. */
-function tainting({ memory }: ServerParts, shaped: ShapedResult): CallToolResult {
-  if (shaped.structuredContent["fence"] !== undefined) memory.taint.isTainted = true;
+function withTaint({ credentialState }: ServerParts, shaped: ShapedResult): CallToolResult {
+  if (shaped.structuredContent["fence"] !== undefined) credentialState.taint.isTainted = true;
   return { ...shaped };
 }
 
-async function noteCall(
+async function recordCall(
   { record, keyId, log }: ServerParts,
   {
     tool,
@@ -191,7 +191,7 @@ async function noteCall(
     result,
     bytes,
     noted,
-  }: { tool: Tool; args: unknown; result: string; bytes: number | null; noted: Noted },
+  }: { tool: Tool; args: unknown; result: string; bytes: number | null; noted: CallNotes },
 ): Promise<void> {
   await record
     .add({ tool: tool.name, args, result, bytes, agreed: noted.agreed, key: keyId })
@@ -206,9 +206,9 @@ function bytesOf(fact: unknown): number | null {
 
 /** A step says which vault, where that is known. A non-member's holds the address too, and what the owner does with it. */
 async function explained(failure: TaskFailure, parts: ServerParts, args: unknown): Promise<TaskFailure> {
-  const { session, launch } = parts;
+  const { serviceLink, launch } = parts;
   if (failure.code === "shared_vault" && parts.handOut === null) return new TaskFailure("remote_server");
-  const chainAddress = failure.code === "not_a_member" ? await session.chainAddress() : null;
+  const chainAddress = failure.code === "not_a_member" ? await serviceLink.chainAddress() : null;
   if (chainAddress === null && !failure.nextStep.includes("VAULT")) return failure;
   const vaultId = launch.vaultId ?? (await vaultOf(args, parts));
   if (chainAddress === null) return withStep(failure, failure.nextStep.replaceAll("VAULT", vaultId ?? "VAULT"));
@@ -216,20 +216,20 @@ async function explained(failure: TaskFailure, parts: ServerParts, args: unknown
 }
 
 /** The vault that valid arguments name, or the vault of the file that they name. null when the arguments name neither. */
-async function vaultOf(args: unknown, { session, stop }: ServerParts): Promise<string | null> {
+async function vaultOf(args: unknown, { serviceLink, stop }: ServerParts): Promise<string | null> {
   const vault = textIn(args, "vaultId");
   const file = textIn(args, "file") ?? textIn(args, "files");
   if (vault === null && file === null) return null;
   if (vault !== null && isId(vault)) return vault;
   try {
-    const client = await session.client();
+    const client = await serviceLink.client();
     const open = () => Promise.resolve(client);
     const task = {
       signal: stop,
       progress: () => undefined,
       client: open,
       clientFor: open,
-      chainAddress: () => session.chainAddress(),
+      chainAddress: () => serviceLink.chainAddress(),
     };
     if (vault !== null) return (await findVault(task, vault)).id;
     // The file as the service shows it: a non-member cannot open any of it.
@@ -243,8 +243,8 @@ async function vaultOf(args: unknown, { session, stop }: ServerParts): Promise<s
 }
 
 function textIn(args: unknown, name: "vaultId" | "file" | "files"): string | null {
-  const given: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
-  const text: unknown = Array.isArray(given) ? given[0] : given;
+  const value: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
+  const text: unknown = Array.isArray(value) ? value[0] : value;
   return typeof text === "string" && text !== "" ? text : null;
 }
 

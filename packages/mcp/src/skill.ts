@@ -54,17 +54,17 @@ its nextStep asks for.
 `;
 
 const source: SkillSource = {
-  list: async () => ({ skills: [await entry()] }),
-  get: async (uri) => (uri === URI ? await entry() : undefined),
+  list: async () => ({ skills: [await skill()] }),
+  get: async (uri) => (uri === URI ? await skill() : undefined),
   read: (uri) => Promise.resolve(uri === URI ? { text: TEXT, mimeType: "text/markdown" } : undefined),
 };
 
-let made: ReturnType<typeof skillEntry> | undefined;
+let cached: ReturnType<typeof skillEntry> | undefined;
 
 /** With the digests, which are computed when somebody asks. */
-function entry(): ReturnType<typeof skillEntry> {
-  made ??= skillEntry(NAME, { "SKILL.md": TEXT });
-  return made;
+function skill(): ReturnType<typeof skillEntry> {
+  cached ??= skillEntry(NAME, { "SKILL.md": TEXT });
+  return cached;
 }
 
 /** The Skills extension (SEP-2640): one for all servers of the process. */

@@ -11,7 +11,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { inPlainWords, readLine, refuse, RPC_ERRORS, type ReadLine, type Refusal } from "./message-lines.ts";
+import { inPlainWords, readLine, refuse, RPC_ERRORS, type ClientLine, type Refusal } from "./message-lines.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -77,18 +77,18 @@ class LineTransport implements Transport {
     this.#keep(chunk.subarray(start));
   };
 
-  #keep(part: Buffer): void {
+  #keep(chunk: Buffer): void {
     if (this.#line === null) return;
-    this.#length += part.length;
+    this.#length += chunk.length;
     if (this.#length <= LONGEST_LINE) {
-      this.#line.push(part);
+      this.#line.push(chunk);
       return;
     }
     this.#line = null;
     this.#answer(refuse(RPC_ERRORS.request, "The line is too long: a message has at most 10 MiB").answer);
   }
 
-  #take(read: ReadLine): void {
+  #take(read: ClientLine): void {
     if (read.kind === "dropped") {
       this.onerror?.(new Error("An answer of the client has no usable id, so it was dropped"));
       return;
@@ -136,9 +136,9 @@ class LineTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("The client has hung up"));
-    const said = isJSONRPCErrorResponse(message) ? inPlainWords(message) : message;
+    const plainMessage = isJSONRPCErrorResponse(message) ? inPlainWords(message) : message;
     return new Promise((resolve, reject) => {
-      this.#streams.output.write(`${JSON.stringify(said)}\n`, (error) => {
+      this.#streams.output.write(`${JSON.stringify(plainMessage)}\n`, (error) => {
         if (error == null) resolve();
         else reject(error);
       });

@@ -9,15 +9,15 @@ import type { Tool } from "./tool.ts";
 import list from "./tool-list.json" with { type: "json" };
 
 /** A tool without its code. */
-export type ToolEntry = Omit<Tool, "inputSchema" | "endpoints" | "invoke" | "takesVault"> & {
+export type ListedTool = Omit<Tool, "inputSchema" | "endpoints" | "invoke" | "takesVault"> & {
   /** With vaultId. */
   readonly inputSchema: JsonObject;
 };
 
 /** In the order in which they are listed. */
-export const ENTRIES: readonly ToolEntry[] = list.map((each) => ({ ...each, profile: profileOf(each.profile) }));
+export const LISTED_TOOLS: readonly ListedTool[] = list.map((each) => ({ ...each, profile: profileOf(each.profile) }));
 
-export const TOOL_NAMES: readonly string[] = ENTRIES.map(({ name }) => name);
+export const TOOL_NAMES: readonly string[] = LISTED_TOOLS.map(({ name }) => name);
 
 /** What the file holds of the given tools. */
 export function listTools(tools: readonly Tool[]): object[] {
@@ -48,9 +48,9 @@ type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "
  * The tools of one server, fixed for its lifetime. They follow from its flags alone: the service enforces rights,
  * whatever the list holds.
  */
-export function chooseTools(choice: Choice): readonly ToolEntry[] {
+export function chooseTools(choice: Choice): readonly ListedTool[] {
   const level = PROFILES.indexOf(choice.profile);
-  return ENTRIES.filter((tool) => {
+  return LISTED_TOOLS.filter((tool) => {
     if (PROFILES.indexOf(tool.profile) > level) return false;
     if (choice.http !== null && tool.needsFolders) return false;
     if (choice.readOnly && !tool.readsOnly) return false;

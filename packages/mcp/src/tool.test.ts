@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Call } from "./call.ts";
 import { TOOLS } from "./registry.ts";
-import { createTransfers } from "./transfers.ts";
+import { Transfers } from "./transfers.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 5_000 : 300;
 
@@ -17,15 +17,15 @@ const call: Call = {
   downloads: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
   revealsSharedText: false,
-  transfers: createTransfers(),
+  transfers: new Transfers(),
   withProgress: () => call,
   confirm: () => Promise.resolve(),
   taint: () => undefined,
-  noteClosed: () => undefined,
+  recordClosedContent: () => undefined,
   isRemote: false,
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
-  keptInvites: () => Promise.resolve(new Map()),
+  storedInvites: () => Promise.resolve(new Map()),
   network: () => Promise.resolve(null),
   setup: () =>
     Promise.resolve({

@@ -123,11 +123,11 @@ const EFFECT_HINTS: Readonly<Record<Effect, Omit<Annotations, "openWorldHint">>>
 };
 
 /** With a pinned vault the argument does not exist: a call that names it fails as with any unknown argument. */
-function withPinnedVault(given: unknown, vaultId: string | null): unknown {
-  if (typeof given !== "object" || given === null) return given;
-  if ("vaultId" in given)
+function withPinnedVault(args: unknown, vaultId: string | null): unknown {
+  if (typeof args !== "object" || args === null) return args;
+  if ("vaultId" in args)
     throw new TaskFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
-  return { ...given, vaultId };
+  return { ...args, vaultId };
 }
 
 /** Names the argument and what is allowed there, never the value: the value may be anything. */

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { createTransfers } from "./transfers.ts";
+import { Transfers } from "./transfers.ts";
 
 const outcome = { summary: "Stored.", facts: { bytes: 5 } };
 
 it("a short transfer answers with its outcome", async () => {
-  expect(await createTransfers().run(() => Promise.resolve(outcome))).toBe(outcome);
+  expect(await new Transfers().run(() => Promise.resolve(outcome))).toBe(outcome);
 });
 
 it("a long one answers with a handle, goes on, and is shown with its progress and its outcome", async () => {
-  const transfers = createTransfers(5);
+  const transfers = new Transfers(5);
   const { promise, resolve } = Promise.withResolvers<typeof outcome>();
   const first = await transfers.run((progress) => {
     progress(2, 5);
@@ -23,7 +23,7 @@ it("a long one answers with a handle, goes on, and is shown with its progress an
 });
 
 it("a long one that fails tells its failure to whoever asks, and ends no process", async () => {
-  const transfers = createTransfers(5);
+  const transfers = new Transfers(5);
   const { promise, reject } = Promise.withResolvers<typeof outcome>();
   const { facts } = await transfers.run(() => promise);
   reject(new Error("the disk is full"));

@@ -1,4 +1,4 @@
-/** Transfers that take longer than a host waits: the call answers, the transfer goes on, and transfer_get shows it. */
+/** Transfers that take longer than a host waits: the call returns, the transfer goes on, and transfer_get shows it. */
 import { randomBytes } from "node:crypto";
 import { TaskFailure } from "@coffer/tasks";
 import type { Outcome } from "./result.ts";
@@ -11,70 +11,80 @@ const MOST_KEPT = 100;
 /** The page of a report that begins at this row. */
 export type Page = (start: number) => Outcome;
 
-interface Kept {
+interface Transfer {
   done: number;
   total: number;
   outcome: Promise<Outcome>;
   isSettled: boolean;
 }
 
-export interface Transfers {
-  /** Whether a transfer that was answered goes on. */
-  isBusy(): boolean;
-  /** The outcome of `work`; after 20 s an answer that names the transfer instead. */
-  run(work: (progress: (done: number, total: number) => void) => Promise<Outcome>): Promise<Outcome>;
-  /** The first page of a report. If there are more, `transferId` and `nextCursor` lead to them. */
-  report(page: Page): Outcome;
-  /** The outcome, or how far it is, or a page of a report. Throws what the transfer threw; TaskFailure `transfer_unknown`. */
-  get(transferId: string, cursor?: string): Promise<Outcome>;
-}
+export class Transfers {
+  readonly #answerAfterMs: number;
+  /** Transfers whose calls returned before they ended, the oldest first. */
+  readonly #transfers = new Map<string, Transfer>();
+  /** Reports of several pages, the oldest first. */
+  readonly #reports = new Map<string, Page>();
 
-export function createTransfers(answerAfterMs = ANSWER_AFTER_MS): Transfers {
-  const kept = new Map<string, Kept>();
-  const reports = new Map<string, Page>();
-  return {
-    isBusy: () => [...kept.values()].some(({ isSettled }) => !isSettled),
-    run: async (work) => {
-      const transfer: Kept = {
-        done: 0,
-        total: 0,
-        isSettled: false,
-        outcome: Promise.resolve({ summary: "", facts: {} }),
-      };
-      transfer.outcome = work((done, total) => {
-        Object.assign(transfer, { done, total });
-      }).finally(() => {
-        transfer.isSettled = true;
-      });
-      const late = Symbol();
-      const timer = new AbortController();
-      const first = await Promise.race([transfer.outcome, waitFor(answerAfterMs, timer.signal).then(() => late)]);
-      timer.abort();
-      if (typeof first !== "symbol") return first;
-      // Nobody may ask for it: its failure is no failure of this process.
-      transfer.outcome.catch(() => undefined);
-      const transferId = newId();
-      kept.set(transferId, transfer);
-      forgetOldest(kept);
-      return underWay(transferId, transfer);
-    },
-    report: (page) => {
-      const first = page(0);
-      if (first.facts["nextCursor"] === undefined) return first;
-      const transferId = newId();
-      reports.set(transferId, page);
-      const [oldest] = reports.keys();
-      if (reports.size > MOST_KEPT && oldest !== undefined) reports.delete(oldest);
-      return { ...first, facts: { ...first.facts, transferId } };
-    },
-    get: async (transferId, cursor) => {
-      const report = reports.get(transferId);
-      if (report !== undefined) return report(startIn(cursor));
-      const transfer = kept.get(transferId);
-      if (transfer === undefined) throw new TaskFailure("transfer_unknown");
-      return transfer.isSettled ? await transfer.outcome : underWay(transferId, transfer);
-    },
-  };
+  constructor(answerAfterMs = ANSWER_AFTER_MS) {
+    this.#answerAfterMs = answerAfterMs;
+  }
+
+  /** Whether a transfer goes on whose call has returned. */
+  isBusy(): boolean {
+    return [...this.#transfers.values()].some(({ isSettled }) => !isSettled);
+  }
+
+  /** The outcome of `work`; after 20 s one that names the transfer instead. */
+  async run(work: (progress: (done: number, total: number) => void) => Promise<Outcome>): Promise<Outcome> {
+    const transfer: Transfer = {
+      done: 0,
+      total: 0,
+      isSettled: false,
+      outcome: Promise.resolve({ summary: "", facts: {} }),
+    };
+    transfer.outcome = work((done, total) => {
+      Object.assign(transfer, { done, total });
+    }).finally(() => {
+      transfer.isSettled = true;
+    });
+    const late = Symbol();
+    const timer = new AbortController();
+    const first = await Promise.race([transfer.outcome, waitFor(this.#answerAfterMs, timer.signal).then(() => late)]);
+    timer.abort();
+    if (typeof first !== "symbol") return first;
+    // Nobody may ask for it: its failure is no failure of this process.
+    transfer.outcome.catch(() => undefined);
+    const transferId = newId();
+    this.#transfers.set(transferId, transfer);
+    this.#forgetOldest();
+    return underWay(transferId, transfer);
+  }
+
+  /** The first page of a report. If there are more, `transferId` and `nextCursor` lead to them. */
+  report(page: Page): Outcome {
+    const first = page(0);
+    if (first.facts["nextCursor"] === undefined) return first;
+    const transferId = newId();
+    this.#reports.set(transferId, page);
+    const [oldest] = this.#reports.keys();
+    if (this.#reports.size > MOST_KEPT && oldest !== undefined) this.#reports.delete(oldest);
+    return { ...first, facts: { ...first.facts, transferId } };
+  }
+
+  /** The outcome, or how far it is, or a page of a report. Throws what the transfer threw; TaskFailure `transfer_unknown`. */
+  async get(transferId: string, cursor?: string): Promise<Outcome> {
+    const report = this.#reports.get(transferId);
+    if (report !== undefined) return report(startIn(cursor));
+    const transfer = this.#transfers.get(transferId);
+    if (transfer === undefined) throw new TaskFailure("transfer_unknown");
+    return transfer.isSettled ? await transfer.outcome : underWay(transferId, transfer);
+  }
+
+  /** One that goes on is kept: it may be asked for. */
+  #forgetOldest(): void {
+    for (const [id, { isSettled }] of this.#transfers)
+      if (this.#transfers.size > MOST_KEPT && isSettled) this.#transfers.delete(id);
+  }
 }
 
 function newId(): string {
@@ -97,7 +107,7 @@ function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function underWay(transferId: string, { done, total }: Kept): Outcome {
+function underWay(transferId: string, { done, total }: Transfer): Outcome {
   return {
     summary: "The transfer goes on.",
     facts: {
@@ -107,9 +117,4 @@ function underWay(transferId: string, { done, total }: Kept): Outcome {
       nextStep: "Call transfer_get with this transferId in some seconds. Do not begin it again.",
     },
   };
-}
-
-/** One that goes on is kept: it may be asked for. */
-function forgetOldest(kept: Map<string, Kept>): void {
-  for (const [id, { isSettled }] of kept) if (kept.size > MOST_KEPT && isSettled) kept.delete(id);
 }

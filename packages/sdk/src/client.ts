@@ -1,40 +1,53 @@
 import type { CallInput, EndpointDefinition } from "@coffer/contract";
+import { accountResource, type AccountResource } from "./account/account.ts";
+import { apiKeyResource, type ApiKeyResource } from "./account/api-keys.ts";
+import { auditResource, type AuditResource } from "./account/audit.ts";
+import { authResource, type AuthResource } from "./account/auth.ts";
+import { billingResource, type BillingResource } from "./account/billing.ts";
+import { developmentResource, type DevelopmentResource } from "./account/development.ts";
+import { identityProviderResource, type IdentityProviderResource } from "./account/identity-providers.ts";
+import { sessionResource, type SessionResource } from "./account/sessions.ts";
+import { agentResource, type AgentResource } from "./agents/agents.ts";
+import { inviteResource, type InviteResource } from "./agents/invites.ts";
+import { openConnection, type ClientOptions } from "./connection/open-connection.ts";
+import type { Connection, CallOptions } from "./connection/options.ts";
+import { changeResource, type ChangeResource } from "./events/changes.ts";
+import { eventResource, type EventResource } from "./events/events.ts";
 import type { ByteBody } from "./http/byte-body.ts";
 import { send, type Answer, type CallOutput } from "./http/call.ts";
-import { fileResource, nameSearch, type FileResource } from "./storage/files.ts";
-import type { Connection, CallOptions } from "./connection/options.ts";
-import * as account from "./account/account.ts";
-import { changeResource, type ChangeResource } from "./events/changes.ts";
-import { inviteResource, type InviteResource } from "./agents/invites.ts";
-import type { PagePromise } from "./http/pages.ts";
-import type { FileSearchQuery } from "./connection/input-types.ts";
-import * as signIn from "./account/sign-in.ts";
-import * as storage from "./storage/storage.ts";
-import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
-import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./webhooks/webhooks.ts";
-import { openConnection, type ClientOptions } from "./connection/open-connection.ts";
+import { paged, type PagePromise } from "./http/pages.ts";
+import { searchFiles } from "./search/search-files.ts";
+import type { FileSearchQuery, FoundFacts, FoundFile, NameSearchOptions } from "./search/search-types.ts";
+import { fileResource, type FileResource } from "./storage/files.ts";
+import { folderResource, type FolderResource } from "./storage/folders.ts";
+import { trashResource, type TrashResource } from "./storage/trash.ts";
+import { vaultResource, type VaultResource } from "./storage/vaults.ts";
+import { webhookResource, type WebhookResource } from "./webhooks/webhooks.ts";
 
 type Arguments<E extends EndpointDefinition> =
   Record<never, never> extends CallInput<E, ByteBody>
     ? [input?: CallInput<E, ByteBody>, options?: CallOptions]
     : [input: CallInput<E, ByteBody>, options?: CallOptions];
 
-/** A client of one service. It holds no sockets and no timers of its own: drop it when you no longer need it. */
+/**
+ * A client of one service. It holds no sockets and no timers of its own: drop it when you no longer need it. If it has
+ * opened shared vaults, call `forgetKeys` first, which overwrites their keys.
+ */
 export interface Client {
   readonly baseUrl: string;
   /** Any endpoint of the contract, typed by it. */
   call<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<CallOutput<E>>;
   /** Like {@link Client.call}, with the answer's status, headers and request id. */
   request<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<Answer<E>>;
-  readonly account: account.AccountResource;
-  readonly auth: signIn.AuthResource;
-  readonly sessions: signIn.SessionResource;
-  readonly identityProvider: signIn.IdentityProviderResource;
-  readonly apiKeys: account.ApiKeyResource;
+  readonly account: AccountResource;
+  readonly auth: AuthResource;
+  readonly sessions: SessionResource;
+  readonly identityProvider: IdentityProviderResource;
+  readonly apiKeys: ApiKeyResource;
   readonly invites: InviteResource;
-  readonly vaults: storage.VaultResource;
-  readonly agents: storage.AgentResource;
-  readonly folders: storage.FolderResource;
+  readonly vaults: VaultResource;
+  readonly agents: AgentResource;
+  readonly folders: FolderResource;
   readonly files: FileResource;
   /**
    * Finds files by words of their names, type, size, date, author and place, in every vault that you can read. Shared
@@ -51,13 +64,13 @@ export interface Client {
    * ```
    */
   search(query?: FileSearchQuery, options?: NameSearchOptions): PagePromise<"files", FoundFile, FoundFacts>;
-  readonly trash: storage.TrashResource;
-  readonly billing: account.BillingResource;
-  readonly audit: account.AuditResource;
+  readonly trash: TrashResource;
+  readonly billing: BillingResource;
+  readonly audit: AuditResource;
   readonly webhooks: WebhookResource;
   readonly events: EventResource;
   readonly changes: ChangeResource;
-  readonly development: account.DevelopmentResource;
+  readonly development: DevelopmentResource;
 }
 
 const connections = new WeakMap<Client, Connection>();
@@ -79,24 +92,24 @@ export function createClient(options: ClientOptions): Client {
     call: async (endpoint, ...[input, callOptions]) =>
       (await send(connection, endpoint, orEmpty(input), callOptions)).output,
     request: (endpoint, ...[input, callOptions]) => send(connection, endpoint, orEmpty(input), callOptions),
-    account: account.accountResource(connection),
-    auth: signIn.authResource(connection),
-    sessions: signIn.sessionResource(connection),
-    identityProvider: signIn.identityProviderResource(connection),
-    apiKeys: account.apiKeyResource(connection),
+    account: accountResource(connection),
+    auth: authResource(connection),
+    sessions: sessionResource(connection),
+    identityProvider: identityProviderResource(connection),
+    apiKeys: apiKeyResource(connection),
     invites: inviteResource(connection),
-    vaults: storage.vaultResource(connection),
-    agents: storage.agentResource(connection),
-    folders: storage.folderResource(connection),
+    vaults: vaultResource(connection),
+    agents: agentResource(connection),
+    folders: folderResource(connection),
     files: fileResource(connection),
-    search: nameSearch(connection),
-    trash: storage.trashResource(connection),
-    billing: account.billingResource(connection),
-    audit: account.auditResource(connection),
+    search: (query = {}, options) => paged("files", query, (page) => searchFiles(connection, page, options)),
+    trash: trashResource(connection),
+    billing: billingResource(connection),
+    audit: auditResource(connection),
     webhooks: webhookResource(connection),
     events: eventResource(connection),
     changes: changeResource(connection),
-    development: account.developmentResource(connection),
+    development: developmentResource(connection),
   } satisfies Client);
   connections.set(client, connection);
   return client;

@@ -6,6 +6,54 @@
  */
 export { isErrorCode, type ChainNetwork, type ErrorCode, type EventKind, type Scope } from "@coffer/contract";
 export type { AuditCheck, AuditFault, AuditLink } from "@coffer/contract";
+export type {
+  Account,
+  AccountEventObject,
+  AccountLimits,
+  AccountUsage,
+  ApiKey,
+  ApiKeyEventObject,
+  AuditActor,
+  AuditContext,
+  AuditEvent,
+  AuditTarget,
+  Billing,
+  Budgets,
+  BudgetUse,
+  BudgetUses,
+  ChangeObject,
+  CreatedApiKey,
+  CreatedInvite,
+  Credential,
+  Delivery,
+  DeliveryAttempt,
+  EndedMemberEventObject,
+  EventActor,
+  EventDescription,
+  EventObjects,
+  FileEventObject,
+  FolderEventObject,
+  Invite,
+  InviteEventObject,
+  LeftVault,
+  MemberEventObject,
+  OpenEnum,
+  PlanEventObject,
+  RedeemedInvite,
+  RedeemedInviteEventObject,
+  Session,
+  SessionTokens,
+  Subscription,
+  Vault,
+  VaultEventObject,
+  VaultMember,
+  VaultMemberLayers,
+  Webhook,
+  WebhookEventObject,
+  ZkloginIssuer,
+  ZkloginProof,
+  ZkloginProofPoints,
+} from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./account/audit-chain.ts";
 export type { ByteBody } from "./http/byte-body.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./http/call.ts";
@@ -17,9 +65,9 @@ export type { Signer } from "./signers/signer.ts";
 export type { StatementSigner } from "@coffer/crypto";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./http/clock.ts";
-export type { ByteRange } from "./transfer/content-facts.ts";
-export type { Download, DownloadRange } from "./transfer/download.ts";
-export type { DownloadOptions } from "./transfer/content-facts.ts";
+export type { ByteRange } from "./transfer/content-headers.ts";
+export type { Download, DownloadRange } from "./transfer/stored-download.ts";
+export type { DownloadOptions } from "./transfer/content-headers.ts";
 export { BudgetError } from "./http/budget-error.ts";
 export {
   AbortError,
@@ -42,11 +90,6 @@ export {
   type EndpointErrorCode,
   type ErrorFacts,
 } from "./http/errors.ts";
-export type { ChangeFollowOptions, ChangeListOptions } from "./events/follow-changes.ts";
-export type { ChangeResource } from "./events/changes.ts";
-export type { FollowOptions } from "./events/follow.ts";
-export type { FileResource } from "./storage/files.ts";
-export type { FileChanges } from "./storage/file.ts";
 export type {
   AccountOptions,
   ConditionedItem,
@@ -64,40 +107,108 @@ export {
   type Credentials,
   type DevelopmentCredentials,
 } from "./connection/open-connection.ts";
-export { PagePromise, type Page } from "./http/pages.ts";
+export { PagePromise, type Page, type PageLists } from "./http/pages.ts";
 export { redactText } from "./http/redaction.ts";
+export type { Author, File, FileEntry, FileVersion, Folder, FolderEntry } from "./storage/item-types.ts";
+export type { NewInvite, RedeemedAgent, RedeemOptions } from "./shared-vaults/members/vault-invites.ts";
+export type { AccountResource, AccountUpdateInput, AccountWithCredential } from "./account/account.ts";
 export type {
-  AccountResource,
+  ApiKeyCreateInput,
+  ApiKeyListQuery,
   ApiKeyResource,
-  AuditResource,
-  BillingResource,
+  ApiKeyRotateInput,
   BoundApiKeyCreateInput,
-  DevelopmentResource,
-} from "./account/account.ts";
-export type * from "./connection/input-types.ts";
-export type * from "./connection/result-types.ts";
-export type { InviteResource } from "./agents/invites.ts";
-export type { NewInvite, RedeemedAgent, RedeemOptions } from "./shared-vaults/members/inviting.ts";
+} from "./account/api-keys.ts";
+export type { AuditListQuery, AuditResource } from "./account/audit.ts";
 export type {
+  AuthChangePasswordInput,
+  AuthLoginInput,
+  AuthMessage,
+  AuthResetPasswordInput,
   AuthResource,
-  IdentityProviderAuthorizeZkloginQuery,
-  IdentityProviderResource,
-  SessionResource,
-} from "./account/sign-in.ts";
+  AuthSignupInput,
+  SignedIn,
+} from "./account/auth.ts";
+export type { BillingChangePlanInput, BillingCheckoutInput, BillingResource, CheckoutPage } from "./account/billing.ts";
+export type { DevelopmentAccount, DevelopmentResource, DevelopmentSignupInput } from "./account/development.ts";
 export type {
-  AgentResource,
+  Authorization,
+  IdentityProviderAuthorizeQuery,
+  IdentityProviderAuthorizeZkloginQuery,
+  IdentityProviderCallbackInput,
+  IdentityProviderResource,
+  IdentityProviderZkloginAuthInput,
+  IdentityProviderZkloginAuthInputByCode,
+  IdentityProviderZkloginAuthInputByIdToken,
+  IdentityProviderZkloginTokenInput,
+  ZkloginAuthorizeFields,
+  ZkloginSession,
+  ZkloginTokens,
+} from "./account/identity-providers.ts";
+export type { SessionListQuery, SessionResource } from "./account/sessions.ts";
+export type { AgentResource } from "./agents/agents.ts";
+export type { InviteCreateInput, InviteListQuery, InviteResource } from "./agents/invites.ts";
+export type {
+  Change,
+  ChangeFollowOptions,
+  ChangeListOptions,
+  ChangeListQuery,
+  ChangeResource,
+} from "./events/changes.ts";
+export type { EventResource, FollowOptions } from "./events/events.ts";
+export type {
+  FileChanges,
+  FileEntriesQuery,
+  FileListQuery,
+  FileResource,
+  FileRestoreInput,
+  FileVersionsQuery,
+  SearchFacts,
+} from "./storage/files.ts";
+export type {
+  FolderCreateInput,
+  FolderEntriesQuery,
+  FolderListQuery,
   FolderResource,
-  MemberResource,
-  TrashedVaultsQuery,
+  FolderRestoreInput,
+  FolderUpdateInput,
+} from "./storage/folders.ts";
+export type { MemberResource } from "./storage/members.ts";
+export type {
+  EmptiedTrash,
+  TrashEmptyQuery,
+  TrashListQuery,
   TrashResource,
+  TrashedVaultsQuery,
+} from "./storage/trash.ts";
+export type {
   VaultCreateInput,
+  VaultFields,
+  VaultListQuery,
   VaultResource,
-} from "./storage/storage.ts";
-export type { EventResource, WebhookResource } from "./webhooks/webhooks.ts";
+  VaultRestoreInput,
+  VaultUpdateInput,
+} from "./storage/vaults.ts";
+export type {
+  CreatedWebhook,
+  DeliveryDetails,
+  RotatedSecret,
+  WebhookCreateInput,
+  WebhookDeliveriesQuery,
+  WebhookListQuery,
+  WebhookRecoverInput,
+  WebhookResource,
+  WebhookUpdateInput,
+} from "./webhooks/webhooks.ts";
 export type { RetryPolicy } from "./http/retry.ts";
 export { Secret } from "./http/secret.ts";
-export { sessionCredentials, type SessionCredentials } from "./connection/credentials.ts";
-export { type SessionLock, type SessionOptions, type SessionStore, type StoredSession } from "./connection/session.ts";
+export { sessionCredentials, type SessionCredentials } from "./connection/session-credentials.ts";
+export {
+  type SessionLock,
+  type SessionOptions,
+  type SessionStore,
+  type StoredSession,
+} from "./connection/web-session.ts";
 export {
   inProcessTransport,
   kyTransport,
@@ -106,7 +217,7 @@ export {
   type Transport,
 } from "./http/transports.ts";
 export type { ItemOutcome } from "./http/part-error.ts";
-export type { UploadOutcome, UploadResult } from "./transfer/target.ts";
+export type { UploadOutcome, UploadResult } from "./transfer/upload-codec.ts";
 export type {
   ManyProgress,
   Progress,
@@ -114,14 +225,14 @@ export type {
   UploadInput,
   UploadManyOptions,
   UploadOptions,
-} from "./transfer/input.ts";
+} from "./transfer/upload-options.ts";
 export type { AccessCheck } from "./shared-vaults/keys/check-access.ts";
-export type { LayerCheck } from "./shared-vaults/keys/layers.ts";
-export type { CreatedVault, NewSharedVault } from "./shared-vaults/create.ts";
+export type { LayerCheck } from "./shared-vaults/keys/layer-check.ts";
+export type { CreatedVault, NewSharedVault } from "./shared-vaults/create-vault.ts";
 export type { CreationJournal } from "./transfer/journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./shared-vaults/export/export.ts";
 export type { ExportStore } from "./shared-vaults/export/export-layout.ts";
-export type { Until } from "./shared-vaults/members/ends.ts";
+export type { Until } from "./shared-vaults/members/membership-end.ts";
 export type {
   AddedMember,
   AddMemberOptions,
@@ -140,10 +251,17 @@ export {
   type PinStore,
   type VaultPin,
 } from "./shared-vaults/trust/pins.ts";
+export { forgetKeys } from "./shared-vaults/forget-keys.ts";
 export type { ForgetSeenOptions } from "./shared-vaults/trust/forget-seen.ts";
-export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
+export type {
+  FileSearchQuery,
+  FoundFacts,
+  FoundFile,
+  NameSearchOptions,
+  UnsearchedVault,
+} from "./search/search-types.ts";
 export type { NameStore } from "./search/name-store.ts";
-export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen.ts";
+export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen-memory.ts";
 export { pinStore } from "./shared-vaults/trust/pin-store.ts";
 export type { SeenStoreOptions } from "./shared-vaults/trust/seen-store.ts";
 export { vaultStores, type VaultStores } from "./shared-vaults/vault-stores.ts";
@@ -166,7 +284,7 @@ export {
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
 export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./shared-vaults/members/revoke-agent.ts";
-export type { ToldOfVault } from "./shared-vaults/trust/trusting.ts";
+export type { ToldOfVault } from "./shared-vaults/trust/trust-acts.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./shared-vaults/rotation/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./transfer/journals.ts";
 export type { VaultErrorCode, VaultErrorFacts } from "./http/errors.ts";

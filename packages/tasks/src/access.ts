@@ -24,21 +24,21 @@ export async function listAccess(
   task: Task,
   vaultId: string | null,
   limit: number,
-  place: string | null,
+  position: string | null,
 ): Promise<AccessPage> {
   const rows: Access[] = [];
-  let next: string | null = place ?? "key~";
+  let next: string | null = position ?? "key~";
   while (next !== null && rows.length < limit) {
-    const part: AccessPage = await readKind(task, vaultId, limit - rows.length, next);
-    rows.push(...part.rows);
-    next = part.next;
+    const page: AccessPage = await readKind(task, vaultId, limit - rows.length, next);
+    rows.push(...page.rows);
+    next = page.next;
   }
   return { rows, next };
 }
 
-async function readKind(task: Task, vaultId: string | null, limit: number, place: string): Promise<AccessPage> {
+async function readKind(task: Task, vaultId: string | null, limit: number, position: string): Promise<AccessPage> {
   const client = await task.client();
-  const [kind = "", cursor = ""] = place.split("~", 2);
+  const [kind = "", cursor = ""] = position.split("~", 2);
   const at = ORDER.find((each) => each === kind);
   if (at === undefined) throw new TaskFailure("invalid_arguments", { message: "cursor is none of this tool" });
   if (at === "member") return { rows: await membersOf(client, task, vaultId), next: null };
@@ -90,27 +90,27 @@ export type AccessHolder =
 
 /** @throws TaskFailure `not_found`, `ambiguous`, `invalid_arguments`. */
 export async function findHolder(task: Task, text: string): Promise<AccessHolder> {
-  const wanted = text.trim().toLowerCase();
-  if (/^0x[0-9a-f]{64}$/.test(wanted)) return await findAddress(task, wanted);
-  if (!/^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted))
+  const id = text.trim().toLowerCase();
+  if (/^0x[0-9a-f]{64}$/.test(id)) return await findAddress(task, id);
+  if (!/^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(id))
     throw new TaskFailure("invalid_arguments", {
       message: "who must be the id of a key or invite, or a chain address",
     });
   const client = await task.client();
-  const found: AccessHolder[] = [];
+  const holders: AccessHolder[] = [];
   for await (const key of client.apiKeys.list({}, { signal: task.signal }))
-    if (key.id.startsWith(wanted) && key.revokedAt === null) found.push({ kind: "key", key });
+    if (key.id.startsWith(id) && key.revokedAt === null) holders.push({ kind: "key", key });
   for await (const invite of client.invites.list({}, { signal: task.signal }))
-    if (invite.id.startsWith(wanted)) found.push({ kind: "invite", invite });
-  const [first, second] = found;
+    if (invite.id.startsWith(id)) holders.push({ kind: "invite", invite });
+  const [first, second] = holders;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
-    ...(first === undefined ? missing(text) : {}),
+    ...(first === undefined ? noSuchHolder(text) : {}),
     nextStep: "access_list shows keys and invites with their ids.",
   });
 }
 
-const missing = (text: string): FailureDetails => ({
+const noSuchHolder = (text: string): FailureDetails => ({
   about: "key",
   message: "There is no such key or invite",
   detail: untrusted(text),
@@ -122,19 +122,19 @@ const missing = (text: string): FailureDetails => ({
  * @throws TaskFailure `not_found`, `ambiguous`; `invalid_arguments` for a caller that may not list keys.
  */
 export async function findActor(task: Task, text: string): Promise<string> {
-  const given = text.trim();
-  const id = given.toLowerCase();
+  const name = text.trim();
+  const id = name.toLowerCase();
   if (/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/.test(id)) return id;
   const [byId, byName]: [string[], string[]] = [[], []];
   for (const key of await allKeys(task)) {
     if (id.length >= 8 && key.id.startsWith(id)) byId.push(key.id);
-    if (key.name.normalize("NFC") === given.normalize("NFC")) byName.push(key.id);
+    if (key.name.normalize("NFC") === name.normalize("NFC")) byName.push(key.id);
   }
-  const found = byId.length > 0 ? byId : byName;
-  const [first, second] = found;
+  const matches = byId.length > 0 ? byId : byName;
+  const [first, second] = matches;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
-    ...(first === undefined ? missing(text) : {}),
+    ...(first === undefined ? noSuchHolder(text) : {}),
     nextStep: "access_list shows keys with their ids and names.",
   });
 }
@@ -181,7 +181,7 @@ export async function findKeysOfAddress(task: Task, chainAddress: string): Promi
   return live.length > 0 ? live : keys.slice(0, 1);
 }
 
-export interface Revoked {
+export interface Revocation {
   readonly what: "key" | "invite" | "memberships";
   readonly memberships: number;
   readonly effect: string | null;
@@ -190,7 +190,7 @@ export interface Revoked {
 }
 
 /** Key first, then memberships; safe to repeat. */
-export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Revoked> {
+export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Revocation> {
   const client = await task.client();
   const { signal } = task;
   if (holder.kind === "invite") {
@@ -211,7 +211,7 @@ export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Re
   return { what: "key", memberships: removed, effect: done.effect, agent: done };
 }
 
-export interface RewindWish {
+export interface RewindRequest {
   readonly since: string;
   readonly until?: string;
   readonly vaultId?: string;
@@ -220,11 +220,15 @@ export interface RewindWish {
 }
 
 /** Undoes what a key, or a chain address, did since a time. Safe to repeat: it goes on where it stopped. */
-export async function rewindHolder(task: Task, holder: AccessHolder, { onStep, ...wish }: RewindWish): Promise<Rewind> {
+export async function rewindHolder(
+  task: Task,
+  holder: AccessHolder,
+  { onStep, ...request }: RewindRequest,
+): Promise<Rewind> {
   if (holder.kind === "invite")
     throw new TaskFailure("invalid_arguments", { message: "An invite did nothing that could be undone" });
   const client = await task.client();
   const address = holder.kind === "key" ? holder.key.chainAddress : holder.chainAddress;
   const actor = address === null && holder.kind === "key" ? { keyId: holder.key.id } : { chainAddress: address ?? "" };
-  return await client.agents.rewind({ ...actor, ...wish }, { signal: task.signal, ...(onStep && { onStep }) });
+  return await client.agents.rewind({ ...actor, ...request }, { signal: task.signal, ...(onStep && { onStep }) });
 }

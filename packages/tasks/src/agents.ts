@@ -1,7 +1,7 @@
 /** Agents of an account: their keys, the vaults that they are in, and those that an invite meant them for. */
 import type { ApiKey, Client, FormerReader, Invite } from "@coffer/sdk";
 import { TaskFailure } from "./failure.ts";
-import { dropInvite, findKeptInvites, type KeptInvite } from "./kept-invites.ts";
+import { deleteInvite, findProvenInvites, type StoredInvite } from "./invite-store.ts";
 import type { Task } from "./task.ts";
 import { untrusted } from "./untrusted.ts";
 
@@ -12,7 +12,7 @@ export interface Agent {
   /** The used invite that made its key, as the service shows it; null: there is none in the list. */
   readonly invite: Invite | null;
   /** What this machine kept of its owner's decision, proven to be about this address; null: nothing. */
-  readonly decided: KeptInvite | null;
+  readonly storedInvite: StoredInvite | null;
   /** As the owner named it; where nothing is kept, as the service does. */
   readonly name: string;
   /** When its access ends, as the owner decided; where nothing is kept, by the service's rows. null: it has no end. */
@@ -33,24 +33,32 @@ export async function listAgents(
   const client = await task.client();
   const keys = await agentKeys(client, task, withEnded, now);
   const invites = await usedInvites(client, task);
-  const kept = await findKeptInvites(client, env, task.signal);
+  const storedInvites = await findProvenInvites(client, env, task.signal);
   const members = await membersByVault(client, task);
   const agents: Agent[] = [];
   for (const key of keys) {
     const { chainAddress } = key;
     const invite = invites.get(key.id) ?? null;
-    const decided = chainAddress === null ? null : (kept.get(chainAddress) ?? null);
+    const storedInvite = chainAddress === null ? null : (storedInvites.get(chainAddress) ?? null);
     const memberOf = [...members].flatMap(([vaultId, addresses]) =>
       chainAddress !== null && addresses.has(chainAddress) ? [vaultId] : [],
     );
-    const accessUntil = decided === null ? (invite?.accessUntil ?? key.expiresAt) : decided.accessUntil;
+    const accessUntil = storedInvite === null ? (invite?.accessUntil ?? key.expiresAt) : storedInvite.accessUntil;
     const isOver = isEnded(key, now) || (accessUntil !== null && Date.parse(accessUntil) <= now);
-    const meant = isOver ? [] : (decided?.vaultIds ?? invite?.vaultIds ?? []);
-    const missing = meant.filter((vaultId) => members.has(vaultId) && !memberOf.includes(vaultId));
+    const invitedVaultIds = isOver ? [] : (storedInvite?.vaultIds ?? invite?.vaultIds ?? []);
+    const missing = invitedVaultIds.filter((vaultId) => members.has(vaultId) && !memberOf.includes(vaultId));
     const waitsFor: string[] = [];
     for (const vaultId of missing)
-      if (!(await wasTakenOut(client, task, vaultId, chainAddress, decided))) waitsFor.push(vaultId);
-    agents.push({ key, invite, decided, name: decided?.name ?? key.name, accessUntil, memberOf, waitsFor });
+      if (!(await wasRemoved(client, task, vaultId, chainAddress, storedInvite))) waitsFor.push(vaultId);
+    agents.push({
+      key,
+      invite,
+      storedInvite,
+      name: storedInvite?.name ?? key.name,
+      accessUntil,
+      memberOf,
+      waitsFor,
+    });
   }
   return agents;
 }
@@ -85,18 +93,18 @@ async function membersByVault(client: Client, { signal }: Task): Promise<Map<str
 }
 
 /** Whether its access was taken away, or ended by itself, after the invite was made. The chain says so. */
-async function wasTakenOut(
+async function wasRemoved(
   client: Client,
   task: Task,
   vaultId: string,
   chainAddress: string | null,
-  decided: KeptInvite | null,
+  storedInvite: StoredInvite | null,
 ): Promise<boolean> {
   if ((await task.chainAddress()) === null) return false;
   const { former } = await client.vaults.readers(vaultId, { signal: task.signal });
-  const generation = BigInt(decided?.generations[vaultId] ?? 0);
+  const generation = BigInt(storedInvite?.generations[vaultId] ?? 0);
   const isNewer = ({ until, endsAt }: FormerReader): boolean =>
-    (until === null || until >= generation) && (endsAt === null || Date.parse(endsAt) > (decided?.madeAt ?? 0));
+    (until === null || until >= generation) && (endsAt === null || Date.parse(endsAt) > (storedInvite?.madeAt ?? 0));
   return former.some((each) => each.chainAddress === chainAddress && isNewer(each));
 }
 
@@ -105,26 +113,26 @@ async function wasTakenOut(
  * @throws TaskFailure `not_found`; `ambiguous` with the candidates.
  */
 export function findAgent(agents: readonly Agent[], text: string): Agent {
-  const wanted = text.trim();
-  const address = wanted.toLowerCase();
+  const trimmed = text.trim();
+  const address = trimmed.toLowerCase();
   const isAddress = /^0x[0-9a-f]{64}$/.test(address);
-  const matches = agents.filter(({ key, name }) => (isAddress ? key.chainAddress === address : name === wanted));
+  const matches = agents.filter(({ key, name }) => (isAddress ? key.chainAddress === address : name === trimmed));
   // An agent that was invited twice has two keys, and one address.
-  const found = isAddress ? matches.slice(0, 1) : matches;
-  const [first, second] = found;
+  const distinct = isAddress ? matches.slice(0, 1) : matches;
+  const [first, second] = distinct;
   if (first !== undefined && second === undefined) return first;
   if (first === undefined)
     throw new TaskFailure("not_found", {
       about: "key",
       message: "No agent with a key that counts has this address or name",
-      detail: untrusted(wanted),
+      detail: untrusted(trimmed),
     });
-  const candidates = found.map(({ key, name }) => ({ id: key.chainAddress ?? key.id, name: untrusted(name) }));
+  const candidates = distinct.map(({ key, name }) => ({ id: key.chainAddress ?? key.id, name: untrusted(name) }));
   throw new TaskFailure("ambiguous", { candidates });
 }
 
 /** What became of letting an agent in. `no_proof`: nothing here proves that the address is the agent's own. */
-export interface LetIn {
+export interface Admission {
   readonly keyId: string;
   readonly chainAddress: string | null;
   readonly vaultId: string;
@@ -135,17 +143,21 @@ export interface LetIn {
  * Adds the agent to the vaults of its invite, until the end that the invite has. The invite's text, which this machine
  * kept when it made the invite, says which and until when, and proves the agent's address. Safe to repeat.
  */
-export async function letIn(task: Task, env: Environment, { key, decided, waitsFor }: Agent): Promise<LetIn[]> {
+export async function admitAgent(
+  task: Task,
+  env: Environment,
+  { key, storedInvite, waitsFor }: Agent,
+): Promise<Admission[]> {
   const facts = { keyId: key.id, chainAddress: key.chainAddress };
-  if (decided === null) return waitsFor.map((vaultId) => ({ ...facts, vaultId, outcome: "no_proof" }));
+  if (storedInvite === null) return waitsFor.map((vaultId) => ({ ...facts, vaultId, outcome: "no_proof" }));
   const client = await task.client();
-  const { inviteId, name, text } = decided;
+  const { inviteId, name, text } = storedInvite;
   const label = name === null ? {} : { label: name };
-  const done: LetIn[] = [];
+  const done: Admission[] = [];
   for (const vaultId of waitsFor) {
     await client.vaults.members.add(vaultId, { invite: text }, { ...label, signal: task.signal });
     done.push({ ...facts, vaultId, outcome: "added" });
   }
-  await dropInvite(env, inviteId);
+  await deleteInvite(env, inviteId);
   return done;
 }

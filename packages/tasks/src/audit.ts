@@ -2,7 +2,7 @@
 import type { AuditEvent } from "@coffer/sdk";
 import type { Task } from "./task.ts";
 
-export interface AuditWish {
+export interface AuditQuery {
   /** RFC 3339; null: all. */
   readonly since: string | null;
   /** Id of a key, 8 or more digits of one, or a chain address; null: anyone. */
@@ -17,27 +17,27 @@ export interface AuditWish {
   readonly mostPages: number;
 }
 
-export interface AuditPart {
+export interface AuditPage {
   readonly events: readonly AuditEvent[];
   /** null: there is no more. */
   readonly nextCursor: string | null;
 }
 
 /** Newest first. */
-export async function readAudit(task: Task, wish: AuditWish): Promise<AuditPart> {
+export async function readAudit(task: Task, query: AuditQuery): Promise<AuditPage> {
   const client = await task.client();
-  const { since, action, limit, mostPages } = wish;
-  const by = wish.by?.trim().toLowerCase() ?? null;
+  const { since, action, limit, mostPages } = query;
+  const by = query.by?.trim().toLowerCase() ?? null;
   const rows: AuditEvent[] = [];
-  let { cursor, skip } = wish;
+  let { cursor, skip } = query;
   let isOver = false;
   for (let page = 0; page < mostPages && rows.length < limit && !isOver; page += 1) {
-    const query = {
+    const pageQuery = {
       limit: Math.min(1_000, limit - rows.length + skip),
       ...(cursor === null ? {} : { cursor }),
       ...(action === undefined ? {} : { action }),
     };
-    const { events, nextCursor } = await client.audit.list(query, { signal: task.signal });
+    const { events, nextCursor } = await client.audit.list(pageQuery, { signal: task.signal });
     const young = events.slice(skip).filter(({ occurredAt }) => since === null || occurredAt >= since);
     rows.push(...young.filter((event) => by === null || isBy(event, by)));
     isOver = nextCursor === null || young.length < events.length - skip;
@@ -47,6 +47,6 @@ export async function readAudit(task: Task, wish: AuditWish): Promise<AuditPart>
   return { events: rows, nextCursor: isOver ? null : cursor };
 }
 
-function isBy({ actor }: AuditEvent, wanted: string): boolean {
-  return actor.chainAddress === wanted || (wanted.length >= 8 && (actor.id?.startsWith(wanted) ?? false));
+function isBy({ actor }: AuditEvent, actorId: string): boolean {
+  return actor.chainAddress === actorId || (actorId.length >= 8 && (actor.id?.startsWith(actorId) ?? false));
 }

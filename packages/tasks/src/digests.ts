@@ -26,7 +26,7 @@ export interface StoredDigest extends Digest {
   readonly damaged: boolean;
 }
 
-/** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
+/** The SDK ends a damaged stream with an error; here damage is a result, with what was read. */
 export async function digestStored(task: Task, id: string, size: number): Promise<StoredDigest> {
   const client = await task.client();
   const hash = createHash("sha256");
@@ -46,7 +46,7 @@ export async function digestStored(task: Task, id: string, size: number): Promis
 }
 
 /** Whether a stored file is what it has to be, and whether a local one is the same. */
-export interface Verified {
+export interface Verification {
   readonly intact: boolean;
   /** null: there is no local file, or nothing to compare it with. */
   readonly equal: boolean | null;
@@ -57,14 +57,14 @@ export interface Verified {
 }
 
 /** Reads all of the stored bytes. */
-export async function verifyFile(task: Task, file: File, local: Digest | null): Promise<Verified> {
+export async function verifyFile(task: Task, file: File, local: Digest | null): Promise<Verification> {
   const stored = await digestStored(task, file.id, file.size);
   // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.
   const sha256 = file.encrypted ? stored.sha256 : file.sha256;
   const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
-  const known = intact || !file.encrypted;
-  const equal = local === null || !known ? null : local.sha256 === sha256 && local.bytes === file.size;
-  return { intact, equal, sha256: known ? sha256 : null, stored, local };
+  const isComparable = intact || !file.encrypted;
+  const equal = local === null || !isComparable ? null : local.sha256 === sha256 && local.bytes === file.size;
+  return { intact, equal, sha256: isComparable ? sha256 : null, stored, local };
 }
 
 const DAMAGE = new Set(["integrity_failed", "damaged", "wrong_key", "not_encrypted"]);

@@ -4,14 +4,14 @@ import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import type { FolderOptions, FolderResult } from "@coffer/sdk/node";
 import { stepFor, TaskFailure, toFailure } from "./failure.ts";
-import { findPlace, isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { resolvePath, isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openDestination, openFolder, type Destination, type OpenFolder, type Replacing } from "./paths/local-files.ts";
-import { createWriteJudge } from "./paths/writable.ts";
-import { inLanes } from "./lanes.ts";
+import { createWriteJudge } from "./paths/write-judge.ts";
+import { runConcurrently } from "./concurrency.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { markOf, type Replaced } from "./replaced.ts";
-import { failed, reporter, rowsOf, type Transferred } from "./uploads.ts";
+import { fileMark, type Overwrite } from "./overwrites.ts";
+import { failedRow, reporter, rowsOf, type TransferRow } from "./uploads.ts";
 
 export interface DownloadPlan {
   /** A local file for a single file, else a local folder, which is made if its parent exists. */
@@ -28,7 +28,7 @@ export interface DownloadPlan {
 }
 
 /** What a single file became here. */
-export interface Fetched {
+export interface DownloadedFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -40,9 +40,9 @@ export async function downloadOne(
   allowed: AllowedFolders,
   file: File,
   plan: DownloadPlan,
-): Promise<Fetched> {
-  const given = await destOf(allowed, file.name, plan.dest);
-  await using destination = await openDestination(allowed, given, plan.overwrite);
+): Promise<DownloadedFile> {
+  const path = await destinationPath(allowed, file.name, plan.dest);
+  await using destination = await openDestination(allowed, path, plan.overwrite);
   const { downloadFile } = await import("@coffer/sdk/node");
   const done = await downloadFile(await task.clientFor(null), file.id, destination.writePath, {
     overwrite: destination.replaces,
@@ -54,35 +54,35 @@ export async function downloadOne(
       task.progress(bytes, total ?? file.size);
     },
   }).catch((thrown: unknown) => {
-    throw named(thrown, destination);
+    throw withPersonsPath(thrown, destination);
   });
   return { path: destination.path, bytes: done.bytes, sha256: done.sha256 };
 }
 
 /** Below a folder that is named, a file gets its own name. */
-async function destOf(allowed: AllowedFolders, name: string, dest: string): Promise<string> {
+async function destinationPath(allowed: AllowedFolders, name: string, dest: string): Promise<string> {
   await using folder = await openFolder(allowed, dest);
   return folder === null ? dest : join(folder.path, localName(name));
 }
 
 /** The local files that a download of these files to `dest` would replace. */
-export async function replacedByFiles(
+export async function findFileOverwrites(
   allowed: AllowedFolders,
   files: readonly File[],
   dest: string,
-): Promise<Replaced[]> {
-  const replaced: Replaced[] = [];
+): Promise<Overwrite[]> {
+  const overwrites: Overwrite[] = [];
   for (const { id: fileId, name, versionId } of files) {
-    const given = await destOf(allowed, name, dest);
-    const { path } = await findPlace(allowed, given);
-    const mark = markOf(path);
-    if (mark !== null) replaced.push({ path, mark, fileId, versionId });
+    const target = await destinationPath(allowed, name, dest);
+    const { path } = await resolvePath(allowed, target);
+    const mark = fileMark(path);
+    if (mark !== null) overwrites.push({ path, mark, fileId, versionId });
   }
-  return replaced;
+  return overwrites;
 }
 
 /** The system's error, with the place in the person's words. */
-function named(thrown: unknown, { path, writePath }: Destination): unknown {
+function withPersonsPath(thrown: unknown, { path, writePath }: Destination): unknown {
   if (thrown instanceof Error && "path" in thrown && thrown.path === writePath) thrown.path = path;
   return thrown;
 }
@@ -98,7 +98,7 @@ function localName(name: string): string {
 }
 
 /** Files on their way at once. */
-const LANES = 4;
+const CONCURRENCY = 4;
 
 /** Writes each file below the folder `dest`, several at once. Two of one name are refused, not numbered. */
 export async function downloadMany(
@@ -106,13 +106,13 @@ export async function downloadMany(
   allowed: AllowedFolders,
   files: readonly File[],
   plan: DownloadPlan,
-): Promise<Transferred[]> {
+): Promise<TransferRow[]> {
   await using folder = await ensureDirectory(allowed, plan.dest);
   const directory = folder.path;
   const count = new TransferCount(task);
-  const parts = files.map(({ name, size }) => count.part(name, size));
-  const rows: Transferred[] = [];
-  await inLanes(files, LANES, async (file, at) => {
+  const parts = files.map(({ name, size }) => count.add(name, size));
+  const rows: TransferRow[] = [];
+  await runConcurrently(files, CONCURRENCY, async (file, at) => {
     const path = file.name;
     try {
       const dest = join(directory, localName(path));
@@ -122,7 +122,7 @@ export async function downloadMany(
       const failure = toFailure(thrown, task.signal);
       if (failure.code === "cancelled" || failure.code === "signed_out") throw failure;
       const isSkipped = plan.skips && failure.code === "destination_exists";
-      rows[at] = isSkipped ? { ...failed(path, failure), act: "skipped" } : failed(path, failure);
+      rows[at] = isSkipped ? { ...failedRow(path, failure), act: "skipped" } : failedRow(path, failure);
     } finally {
       parts[at]?.end();
     }
@@ -140,34 +140,34 @@ export async function downloadFolderTo(
   vaultId: string,
   folder: Folder | null,
   plan: DownloadPlan,
-): Promise<Transferred[]> {
-  const dest = (await placeBelow(task, allowed, vaultId, folder, plan.dest)) ?? plan.dest;
+): Promise<TransferRow[]> {
+  const dest = (await folderBelow(task, allowed, vaultId, folder, plan.dest)) ?? plan.dest;
   await using open = await ensureDirectory(allowed, dest);
   const result = await fetchFolder(task, allowed, vaultId, folder, open, {
-    overwrite: placing(plan.overwrite),
+    overwrite: overwriteOption(plan.overwrite),
     onProgress: reporter(task, basename(open.path)),
   });
   return rowsOf(result, basename(open.path), { skips: plan.skips, differs: stepFor("destination_exists") });
 }
 
 /** The local files that the same download with `overwrite` would replace. */
-export async function replacedByFolder(
+export async function findFolderOverwrites(
   task: Task,
   allowed: AllowedFolders,
   vaultId: string,
   folder: Folder | null,
   dest: string,
-): Promise<Replaced[]> {
-  await using open = await openFolder(allowed, (await placeBelow(task, allowed, vaultId, folder, dest)) ?? dest);
+): Promise<Overwrite[]> {
+  await using open = await openFolder(allowed, (await folderBelow(task, allowed, vaultId, folder, dest)) ?? dest);
   if (open === null) return [];
-  const places = new Map<string, string>();
+  const realPaths = new Map<string, string>();
   const { files } = await fetchFolder(task, allowed, vaultId, folder, open, {
     dryRun: true,
-    overwrite: (path, place) => places.set(path, place).has(path),
+    overwrite: (path, realPath) => realPaths.set(path, realPath).has(path),
   });
   return files.flatMap(({ path: below, fileId, versionId }) => {
-    const path = places.get(below);
-    const mark = path === undefined ? null : markOf(path);
+    const path = realPaths.get(below);
+    const mark = path === undefined ? null : fileMark(path);
     return path === undefined || mark === null ? [] : [{ path, mark, fileId, versionId }];
   });
 }
@@ -186,17 +186,17 @@ async function fetchFolder(
     vaultId,
     ...(folder === null ? {} : { folderId: folder.id }),
     signal: task.signal,
-    filter: (_path, _kind, place) => isAllowed(allowed, place) && judge(place) === null,
+    filter: (_path, _kind, realPath) => isAllowed(allowed, realPath) && judge(realPath) === null,
     ...options,
   });
 }
 
-function placing(overwrite: Replacing): FolderOptions["overwrite"] {
-  return typeof overwrite === "boolean" ? overwrite : (_path, place) => overwrite(place);
+function overwriteOption(overwrite: Replacing): FolderOptions["overwrite"] {
+  return typeof overwrite === "boolean" ? overwrite : (_path, realPath) => overwrite(realPath);
 }
 
 /** null: `dest` itself, which is not there yet, or which a run that was cut off has begun to fill. */
-async function placeBelow(
+async function folderBelow(
   task: Task,
   allowed: AllowedFolders,
   vaultId: string,
@@ -214,14 +214,14 @@ const noFolder = (): TaskFailure =>
   new TaskFailure("not_a_file", { message: "The destination is no folder", nextStep: "Choose another dest." });
 
 /** The folder, made if its parent exists. */
-export async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<OpenFolder> {
+export async function ensureDirectory(allowed: AllowedFolders, path: string): Promise<OpenFolder> {
   for (let attempt = 0; ; attempt += 1) {
-    const folder = await openFolder(allowed, given);
+    const folder = await openFolder(allowed, path);
     if (folder !== null) return folder;
     if (attempt > 0) throw noFolder();
-    await using place = await openDestination(allowed, given, false).catch((thrown: unknown) => {
+    await using destination = await openDestination(allowed, path, false).catch((thrown: unknown) => {
       throw thrown instanceof TaskFailure && thrown.code === "destination_exists" ? noFolder() : thrown;
     });
-    await mkdir(place.writePath, { mode: 0o700 });
+    await mkdir(destination.writePath, { mode: 0o700 });
   }
 }

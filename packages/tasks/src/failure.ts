@@ -3,111 +3,123 @@
  * later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
 import { ERRORS, isErrorCode, KEY_REFUSALS, keyRefusalOf, type ErrorCode, type KeyRefusal } from "@coffer/contract";
-import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
+import { failureText, VAULT_FAILURES, type FailureText } from "./vault-failures.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
 /** Failures that arise on this side of the wire. The service's own codes are in the contract's catalogue. */
 export const LOCAL_FAILURES = {
   ...VAULT_FAILURES,
-  signed_out: entry(
+  signed_out: failureText(
     false,
     "This server has no working credential",
     "Ask the user to set SERVICE_API_KEY in this server's environment, or to put a key into the config file that status_check names. Never ask for a key in the conversation.",
   ),
-  invalid_arguments: entry(
+  invalid_arguments: failureText(
     false,
     "The arguments are not valid",
     "Correct the argument that the message names and call again.",
   ),
-  ambiguous: entry(false, "Several match, and none was chosen", "Call again with the id of one of the candidates."),
-  not_text: entry(false, "The file is no text in UTF-8", "Use file_download to put it on the user's disk."),
-  reveal_refused: entry(
+  ambiguous: failureText(
+    false,
+    "Several match, and none was chosen",
+    "Call again with the id of one of the candidates.",
+  ),
+  not_text: failureText(false, "The file is no text in UTF-8", "Use file_download to put it on the user's disk."),
+  reveal_refused: failureText(
     false,
     "Text of shared vaults stays out of conversations on this server",
     "Use file_download. The user can allow it by starting this server with --reveal-shared-text.",
   ),
-  confirmation_required: entry(
+  confirmation_required: failureText(
     false,
     "A person has to confirm this first; nothing was done",
     "Show the user the preview. If the user agrees, call again with the same arguments and the token as confirm.",
   ),
-  declined: entry(false, "The user declined; nothing was done", "Do not ask again unless the user wants it."),
-  transfer_unknown: entry(
+  declined: failureText(false, "The user declined; nothing was done", "Do not ask again unless the user wants it."),
+  transfer_unknown: failureText(
     false,
     "This server has no such transfer",
     "Call the tool that began it again: it sends the rest only.",
   ),
-  path_not_allowed: entry(
+  path_not_allowed: failureText(
     false,
     "The path is outside the folders this server may touch",
     "Use a path inside an allowed folder (status_check lists them), or ask the user to start the server with --allow DIR.",
   ),
-  secret_in_file: entry(
+  secret_in_file: failureText(
     false,
     "The file holds a key or token, so it is not sent",
     "Tell the user, who can take the secret out. Do not copy or encode the file to get around it.",
   ),
-  config_file: entry(
+  config_file: failureText(
     false,
     "Programs and agents obey a file of this name, so downloads do not write it",
     "Choose another dest. The user can allow it by starting this server with --allow-config-files.",
   ),
-  file_not_found: entry(false, "There is no such local file", "Check the path; the folder must exist too."),
-  name_too_long: entry(false, "A name in the local path is longer than the file system takes", "Use a shorter name."),
-  not_a_file: entry(false, "The local path is not a regular file", "Name a regular file."),
-  destination_exists: entry(
+  file_not_found: failureText(false, "There is no such local file", "Check the path; the folder must exist too."),
+  name_too_long: failureText(
+    false,
+    "A name in the local path is longer than the file system takes",
+    "Use a shorter name.",
+  ),
+  not_a_file: failureText(false, "The local path is not a regular file", "Name a regular file."),
+  destination_exists: failureText(
     false,
     "The destination exists and was left unchanged",
     "Choose another dest, or pass ifExists: replace if it may be replaced.",
   ),
-  too_many_deletions: entry(
+  too_many_deletions: failureText(
     false,
     "It would remove more than half of the files of a side, or all of them for an empty one; nothing was done",
     "Show the user what a dry run would remove. Do not raise the limit without the user.",
   ),
-  local_io: entry(
+  local_io: failureText(
     true,
     "The local file system refused",
     "Check free space and permissions of the folder, then call again.",
   ),
-  integrity_failed: entry(
+  integrity_failed: failureText(
     true,
     "The bytes do not match their digest; nothing was kept",
     "Call again; if it repeats, the stored file is damaged: tell the user.",
   ),
-  unreachable: entry(
+  unreachable: failureText(
     true,
     "The service did not answer",
     "Call again in a minute; if it repeats, tell the user to check that the service runs at the baseUrl of status_check.",
   ),
-  not_configured: entry(
+  not_configured: failureText(
     false,
     "The configuration cannot be used",
     "Correct the setting that the detail names, then call again.",
   ),
-  locked: entry(
+  locked: failureText(
     true,
     "Another process works on the same files of this machine",
     "Wait until it has ended, then call again.",
   ),
-  source_changed: entry(
+  source_changed: failureText(
     true,
     "The local file changed while it was read; nothing was kept",
     "Call again when the file is at rest.",
   ),
-  unexpected_answer: entry(
+  unexpected_answer: failureText(
     false,
     "The answer does not come from a compatible service",
     "Check the base URL with status_check and tell the user.",
   ),
-  remote_server: entry(
+  remote_server: failureText(
     false,
     "This server runs on another machine, which holds no chain key, so it cannot open shared vaults",
     "Tell the user to start coffer-mcp on their own machine (stdio) for this.",
   ),
-  cancelled: entry(true, "The call was cancelled; nothing was finished", "Call again when it is wanted."),
-  unexpected: entry(false, "The tool failed in an unforeseen way", "Tell the user; details are in this server's log."),
-} as const satisfies Record<string, FailureEntry>;
+  cancelled: failureText(true, "The call was cancelled; nothing was finished", "Call again when it is wanted."),
+  unexpected: failureText(
+    false,
+    "The tool failed in an unforeseen way",
+    "Tell the user; details are in this server's log.",
+  ),
+} as const satisfies Record<string, FailureText>;
 
 export type FailureCode = keyof typeof LOCAL_FAILURES | ErrorCode;
 
@@ -152,12 +164,12 @@ export class TaskFailure extends Error {
   readonly confirm: string | null;
 
   constructor(code: FailureCode, details: FailureDetails = {}) {
-    const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
-    super(details.message ?? known.message, { cause: details.cause });
+    const text = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+    super(details.message ?? text.message, { cause: details.cause });
     this.code = code;
     this.about = details.about ?? null;
     this.nextStep = details.nextStep ?? stepFor(code);
-    this.retryable = details.retryable ?? known.retryable;
+    this.retryable = details.retryable ?? text.retryable;
     this.detail = details.detail ?? null;
     this.requestId = details.requestId ?? null;
     this.candidates = details.candidates ?? [];
@@ -236,7 +248,7 @@ export function toFailure(thrown: unknown, signal?: AbortSignal): TaskFailure {
   return fromSdkError(thrown) ?? fromSystemError(thrown);
 }
 
-/** The SDK's own codes, as a tool answers them. A few say the same in other words. */
+/** The SDK's own codes, as a tool returns them. A few say the same in other words. */
 const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   connection_failed: "unreachable",
   timeout: "unreachable",
@@ -256,7 +268,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
 };
 
 /** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
-const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions", "locked"]);
+const DESCRIBING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions", "locked"]);
 
 function fromSdkError(error: Error): TaskFailure | null {
   const code = textField(error, "code");
@@ -277,7 +289,7 @@ function fromSdkError(error: Error): TaskFailure | null {
   const own = SDK_CODES[code];
   if (own === undefined) return new TaskFailure("unexpected", facts);
   if (own === "unreachable") return new TaskFailure(own, { ...facts, ...connectionFacts(error) });
-  return new TaskFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
+  return new TaskFailure(own, DESCRIBING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
 }
 
 const NEW_KEY =

@@ -1,7 +1,7 @@
 /** Folders in a vault, by path. */
 import { MAX_FOLDER_DEPTH, newNameProblem } from "@coffer/contract";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { findFolder, requireNames, ROOT, segmentsOf, walkFolders, type Walked } from "./places.ts";
+import { findFolder, requireNames, ROOT, segmentsOf, walkFolders, type FolderWalk } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
@@ -18,7 +18,7 @@ export async function ensureFolder(
   inside: readonly string[] = [],
 ): Promise<string | null> {
   for (let attempt = 0; ; attempt += 1) {
-    const { folder, missing } = await lookForFolder(task, vaultId, text, inside);
+    const { folder, missing } = await findExistingFolders(task, vaultId, text, inside);
     requireNames(missing, newNameProblem);
     try {
       return await makeFolders(task, vaultId, folder?.id ?? null, missing);
@@ -30,18 +30,18 @@ export async function ensureFolder(
 }
 
 /** The same, as far as it exists. */
-export async function lookForFolder(
+export async function findExistingFolders(
   task: Task,
   vaultId: string,
   text: string | null,
   inside: readonly string[] = [],
-): Promise<Walked> {
-  const given = text?.trim() ?? ROOT;
+): Promise<FolderWalk> {
+  const trimmed = text?.trim() ?? ROOT;
   // Digits that are the beginning of no id would make a folder of that name, which nobody meant.
-  const isId = given === ROOT || ID_OR_PREFIX.test(given);
-  const names = [...(isId ? [] : segmentsOf(given)), ...inside];
+  const isId = trimmed === ROOT || ID_OR_PREFIX.test(trimmed);
+  const names = [...(isId ? [] : segmentsOf(trimmed)), ...inside];
   if (names.length > MAX_FOLDER_DEPTH) throw new TaskFailure("too_deep");
-  const start = isId ? await findFolder(task, vaultId, given) : null;
+  const start = isId ? await findFolder(task, vaultId, trimmed) : null;
   return names.length === 0 ? { folder: start, missing: [] } : await walkFolders(task, vaultId, names, start);
 }
 

@@ -2,7 +2,7 @@
  * `@coffer/tasks`: what tools for models and commands for people both do, without the words of either side's protocol.
  * @packageDocumentation
  */
-export { digestLocal, digestStored, verifyFile, type Digest, type StoredDigest, type Verified } from "./digests.ts";
+export { digestLocal, digestStored, verifyFile, type Digest, type StoredDigest, type Verification } from "./digests.ts";
 export {
   LOCAL_FAILURES,
   stepFor,
@@ -24,30 +24,30 @@ export {
   type Access,
   type AccessHolder,
   type AccessPage,
-  type Revoked,
-  type RewindWish,
+  type Revocation,
+  type RewindRequest,
 } from "./access.ts";
 export { ACCESS_LAYERS, explainAccess, type ExplainedAccess } from "./access-check.ts";
-export { findAgent, letIn, listAgents, type Agent, type LetIn } from "./agents.ts";
+export { findAgent, admitAgent, listAgents, type Agent, type Admission } from "./agents.ts";
 export {
   decisionFile,
   describeDecision,
-  findKeptInvites,
+  findProvenInvites,
   inviteFile,
-  keepInvite,
-  type InviteWish,
-  type KeptInvite,
-} from "./kept-invites.ts";
-export { readAudit, type AuditPart, type AuditWish } from "./audit.ts";
-export { joinByInvite, lettingIn, type Joined, type Joining } from "./join.ts";
-export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
-export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
-export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-words.ts";
-export { FUTURE_FORMS, parseEnd, parseMoment, PAST_FORMS, ZONE_FORMS, type TimeZone } from "./moments.ts";
-export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
+  saveInvite,
+  type InviteTerms,
+  type StoredInvite,
+} from "./invite-store.ts";
+export { readAudit, type AuditPage, type AuditQuery } from "./audit.ts";
+export { joinByInvite, approveCommand, type JoinResult, type JoinOptions } from "./join.ts";
+export { findInvite, findKey, findTrashedVault, findWebhook } from "./account-lookup.ts";
+export { findProfile, saveProfile, type ProfileChanges, type SelectedProfile, type ProfileChoice } from "./profiles.ts";
+export { inCommandWords, inToolWords, METHOD_COMMANDS } from "./method-commands.ts";
+export { FUTURE_FORMS, parseEnd, parseMoment, PAST_FORMS, ZONE_FORMS, type TimeZone } from "./time-parser.ts";
+export { deleteSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
-  findPlace,
-  notFound,
+  resolvePath,
+  noSuchFile,
   foldersOfPerson,
   narrowByRoots,
   resolveFolders,
@@ -55,7 +55,7 @@ export {
   type ResolvedFolders,
 } from "./paths/allowed-folders.ts";
 export { DOWNLOADS_STEP, downloadsOf, makeDownloadsFolder } from "./paths/downloads-folder.ts";
-export { ownConfiguration, type DenyList } from "./paths/denied.ts";
+export { ownConfiguration, type DenyList } from "./paths/deny-list.ts";
 export {
   openDestination,
   openFolder,
@@ -76,30 +76,42 @@ export {
   wholeId,
   writableVault,
   type Item,
-  type Walked,
-} from "./places.ts";
+  type FolderWalk,
+} from "./item-lookup.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
-export { adoptServedNetwork, type NetworkAdoption, type NetworkAsking, type NetworkProof } from "./served-network.ts";
-export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
+export {
+  acceptServedNetwork,
+  type NetworkAcceptance,
+  type NetworkRequest,
+  type NetworkProof,
+} from "./served-network.ts";
+export {
+  createServiceLink,
+  serviceLinkOver,
+  TIMEOUTS,
+  type ServiceLink,
+  type ServiceLinkOptions,
+  type SetupReport,
+} from "./service-link.ts";
 export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
-export { inLanes } from "./lanes.ts";
+export { runConcurrently } from "./concurrency.ts";
 export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
 export {
   downloadFolderTo,
   downloadMany,
   downloadOne,
-  replacedByFiles,
-  replacedByFolder,
+  findFileOverwrites,
+  findFolderOverwrites,
   type DownloadPlan,
-  type Fetched,
+  type DownloadedFile,
 } from "./downloads.ts";
-export { onlyThese, type Replaced } from "./replaced.ts";
+export { allowOverwrites, type Overwrite } from "./overwrites.ts";
 export { ensureFolder } from "./folders.ts";
 export {
   deleteItems,
   itemsBelow,
-  findEach,
+  lookUpEach,
   findItems,
   findVersion,
   moveItems,
@@ -108,7 +120,14 @@ export {
   restoreItems,
   trashItems,
   vaultOf,
-  type ActOutcome,
+  type ItemOutcome,
 } from "./item-acts.ts";
-export { storeStream, storeText, uploadSource, withPath, type Stored, type UploadWish } from "./upload-source.ts";
-export { uploadPaths, type Transferred, type UploadPlan, type UploadReport } from "./uploads.ts";
+export {
+  storeStream,
+  storeText,
+  uploadSource,
+  withPath,
+  type UploadOutcome,
+  type UploadRequest,
+} from "./upload-source.ts";
+export { uploadPaths, type TransferRow, type UploadPlan, type UploadReport } from "./uploads.ts";

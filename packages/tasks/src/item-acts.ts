@@ -3,12 +3,12 @@ import { newNameProblem } from "@coffer/contract";
 import type { ConditionedItem, File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
-import { inLanes } from "./lanes.ts";
-import { findItem, requireNames, wholeId, type Item } from "./places.ts";
+import { runConcurrently } from "./concurrency.ts";
+import { findItem, requireNames, wholeId, type Item } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 
 /** What became of one thing that the caller named. */
-export interface ActOutcome {
+export interface ItemOutcome {
   /** As the caller named it. */
   readonly named: string;
   /** null: nothing was found. */
@@ -19,7 +19,7 @@ export interface ActOutcome {
 
 /** What is wrong with one name, and not with the call. */
 const OF_ONE: ReadonlySet<string> = new Set(["not_found", "ambiguous", "vault_required", "different_vault"]);
-const LOOKS = 8;
+const CONCURRENCY = 8;
 
 /** Finds each of the named things; `trashed` looks in the trash, too. */
 export async function findItems(
@@ -27,18 +27,18 @@ export async function findItems(
   vaultId: string | null,
   names: readonly string[],
   options: { readonly trashed?: boolean } = {},
-): Promise<ActOutcome[]> {
-  return await findEach(task, names, (named) => findItem(task, vaultId, named, options));
+): Promise<ItemOutcome[]> {
+  return await lookUpEach(task, names, (named) => findItem(task, vaultId, named, options));
 }
 
 /** The same, for names that `find` understands. */
-export async function findEach(
+export async function lookUpEach(
   task: Task,
   names: readonly string[],
   find: (named: string) => Promise<Item>,
-): Promise<ActOutcome[]> {
-  const outcomes: ActOutcome[] = [];
-  await inLanes(names, LOOKS, async (named, at) => {
+): Promise<ItemOutcome[]> {
+  const outcomes: ItemOutcome[] = [];
+  await runConcurrently(names, CONCURRENCY, async (named, at) => {
     try {
       outcomes[at] = { named, item: await find(named), failure: null };
     } catch (thrown) {
@@ -53,13 +53,13 @@ export async function findEach(
 type Act = (items: readonly ConditionedItem[]) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
 
 /** Acts on the items as they were found, and not on what somebody has made of them since. */
-async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promise<ActOutcome[]> {
+async function actOn(task: Task, outcomes: readonly ItemOutcome[], act: Act): Promise<ItemOutcome[]> {
   const items = new Map(
-    found.flatMap(({ item }) => (item === null ? [] : [[item.id, { id: item.id, ifMatch: tagOf(item) }]])),
+    outcomes.flatMap(({ item }) => (item === null ? [] : [[item.id, { id: item.id, ifMatch: tagOf(item) }]])),
   );
   const done = items.size === 0 ? [] : await act([...items.values()]);
   const errors = new Map(done.map(({ id, error }) => [id, error]));
-  return found.map((outcome) => {
+  return outcomes.map((outcome) => {
     if (outcome.item === null) return outcome;
     const error = errors.get(outcome.item.id) ?? null;
     return { ...outcome, failure: error === null ? null : toFailure(error, task.signal) };
@@ -67,28 +67,28 @@ async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promis
 }
 
 /** Moves what was found to the trash. */
-export async function trashItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+export async function trashItems(task: Task, outcomes: readonly ItemOutcome[]): Promise<ItemOutcome[]> {
   const client = await task.client();
-  return await actOn(task, found, (items) => client.files.trashMany(items, { signal: task.signal }));
+  return await actOn(task, outcomes, (items) => client.files.trashMany(items, { signal: task.signal }));
 }
 
 /** All that is in a folder and below it. */
-export interface Below {
+export interface FolderContents {
   readonly files: readonly File[];
   readonly folders: readonly Folder[];
 }
 
 /** null: more than `most` files and folders. A service may show folders in folders without end. */
-export async function itemsBelow(task: Task, folder: Folder, most: number): Promise<Below | null> {
+export async function itemsBelow(task: Task, folder: Folder, most: number): Promise<FolderContents | null> {
   const client = await task.client();
   const { signal } = task;
   const state = folder.trashedAt === null ? {} : { trashed: true };
   const files: File[] = [];
   const folders: Folder[] = [];
   const isTooMany = (): boolean => files.length + folders.length > most;
-  const places = [folder];
+  const folderQueue = [folder];
   // A list can grow while it is iterated.
-  for (const { id, vaultId } of places) {
+  for (const { id, vaultId } of folderQueue) {
     const query = { vaultId, limit: 1_000, ...state };
     for await (const file of client.files.list({ ...query, folderId: id }, { signal })) {
       files.push(file);
@@ -96,7 +96,7 @@ export async function itemsBelow(task: Task, folder: Folder, most: number): Prom
     }
     for await (const below of client.folders.list({ ...query, parentId: id }, { signal })) {
       folders.push(below);
-      places.push(below);
+      folderQueue.push(below);
       if (isTooMany()) return null;
     }
   }
@@ -109,21 +109,21 @@ export async function itemsBelow(task: Task, folder: Folder, most: number): Prom
  */
 export async function deleteItems(
   task: Task,
-  found: readonly ActOutcome[],
+  outcomes: readonly ItemOutcome[],
   below: ReadonlyMap<string, readonly File[]>,
-): Promise<ActOutcome[]> {
+): Promise<ItemOutcome[]> {
   const client = await task.client();
   const { signal } = task;
-  const done = [...found];
+  const done = [...outcomes];
   const deleteFile = ({ id, tag: ifMatch }: File): Promise<unknown> =>
     client.files.delete(id, { permanent: true, ifMatch, signal });
-  await inLanes(found, LOOKS, async (outcome, at) => {
+  await runConcurrently(outcomes, CONCURRENCY, async (outcome, at) => {
     const { item } = outcome;
     if (item === null) return;
     try {
       if (item.kind === "file") await deleteFile(item.file);
       else {
-        await inLanes(below.get(item.id) ?? [], LOOKS, (file) => deleteFile(file).then(() => undefined));
+        await runConcurrently(below.get(item.id) ?? [], CONCURRENCY, (file) => deleteFile(file).then(() => undefined));
         if (item.folder.trashedAt === null) await client.folders.delete(item.id, { ifMatch: item.folder.tag, signal });
       }
     } catch (thrown) {
@@ -134,19 +134,19 @@ export async function deleteItems(
 }
 
 /** Brings what was found back from the trash. */
-export async function restoreItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+export async function restoreItems(task: Task, outcomes: readonly ItemOutcome[]): Promise<ItemOutcome[]> {
   const client = await task.client();
-  return await actOn(task, found, (items) => client.files.restoreMany(items, { signal: task.signal }));
+  return await actOn(task, outcomes, (items) => client.files.restoreMany(items, { signal: task.signal }));
 }
 
 /** Moves what was found into a folder of the vault, whose missing folders it makes. null: to the top. */
 export async function moveItems(
   task: Task,
   vaultId: string,
-  found: readonly ActOutcome[],
+  outcomes: readonly ItemOutcome[],
   folder: string | null,
-): Promise<ActOutcome[]> {
-  const checked = found.map((outcome) =>
+): Promise<ItemOutcome[]> {
+  const checked = outcomes.map((outcome) =>
     outcome.item === null || vaultOf(outcome.item) === vaultId
       ? outcome
       : { ...outcome, item: null, failure: new TaskFailure("different_vault") },
@@ -167,12 +167,13 @@ export async function renameItem(
 ): Promise<void> {
   const vaultId = vaultOf(item);
   requireNames([name], newNameProblem);
-  const place = folder === undefined ? undefined : await ensureFolder(task, vaultId, folder);
+  const folderId = folder === undefined ? undefined : await ensureFolder(task, vaultId, folder);
   const client = await task.client();
   const options = { vaultId, ifMatch: tagOf(item), signal: task.signal };
   if (item.kind === "file")
-    await client.files.update(item.id, { name, ...(place === undefined ? {} : { folderId: place }) }, options);
-  else await client.folders.update(item.id, { name, ...(place === undefined ? {} : { parentId: place }) }, options);
+    await client.files.update(item.id, { name, ...(folderId === undefined ? {} : { folderId }) }, options);
+  else
+    await client.folders.update(item.id, { name, ...(folderId === undefined ? {} : { parentId: folderId }) }, options);
 }
 
 export function vaultOf(item: Item): string {
@@ -193,12 +194,12 @@ export function nameOf(item: Item): string {
  */
 export async function findVersion(task: Task, file: File, text: string): Promise<string> {
   const client = await task.client();
-  const wanted = text.trim().toLowerCase();
-  const number = /^(v|version )?(\d{1,7})$/.exec(wanted)?.[2];
-  const prefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted) ? wanted : null;
+  const trimmed = text.trim().toLowerCase();
+  const number = /^(v|version )?(\d{1,7})$/.exec(trimmed)?.[2];
+  const prefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(trimmed) ? trimmed : null;
   const matching: string[] = [];
   for await (const version of client.files.versions(file.id, {}, { signal: task.signal })) {
-    if (number !== undefined && wanted.length < 8 && version.number === Number(number)) return version.versionId;
+    if (number !== undefined && trimmed.length < 8 && version.number === Number(number)) return version.versionId;
     if (prefix !== null && (version.versionId.startsWith(prefix) || version.versionId === wholeId(text)))
       matching.push(version.versionId);
   }

@@ -2,9 +2,9 @@
 import type { Secret, Told } from "@coffer/sdk";
 import type { NetworkFile } from "@coffer/sdk/node";
 import { TaskFailure } from "./failure.ts";
-import { adoptServedNetwork, type NetworkProof } from "./served-network.ts";
+import { acceptServedNetwork, type NetworkProof } from "./served-network.ts";
 
-export interface Joining {
+export interface JoinOptions {
   /** The invite's text. */
   readonly code: string;
   readonly baseUrl: string;
@@ -21,7 +21,7 @@ export interface Joining {
   readonly chainPrivateKey: Secret | null;
 }
 
-export interface Joined {
+export interface JoinResult {
   readonly chainAddress: string;
   readonly profile: string;
   readonly configFile: string;
@@ -33,7 +33,7 @@ export interface Joined {
 }
 
 /** The line that the owner runs where the invite was made. The vaults, the end and the rights are those that were decided there. */
-export const lettingIn = (chainAddress: string): string => `coffer agents list --approve ${chainAddress}`;
+export const approveCommand = (chainAddress: string): string => `coffer agents list --approve ${chainAddress}`;
 
 /**
  * Redeems the invite and saves both keys (mode 0600). The chain key is saved before the invite is used. So a run that is
@@ -41,32 +41,32 @@ export const lettingIn = (chainAddress: string): string => `coffer agents list -
  * @throws TaskFailure `name_exists` when the profile has an API key already; `network_changed` when the network is not the invite's;
  * SdkError of the service.
  */
-export async function joinByInvite(joining: Joining): Promise<Joined> {
-  const { code, baseUrl, configFile, profile } = joining;
+export async function joinByInvite(options: JoinOptions): Promise<JoinResult> {
+  const { code, baseUrl, configFile, profile } = options;
   const { chainKeySigner, createClient, generateChainKey, pinStore, Secret } = await import("@coffer/sdk");
   const { fileStore, readConfig, storeDirectory, writeConfig } = await import("@coffer/sdk/node");
-  const former = (await readConfig(configFile))?.profiles[profile] ?? null;
-  if (former !== null && former.apiKey !== null)
+  const stored = (await readConfig(configFile))?.profiles[profile] ?? null;
+  if (stored !== null && stored.apiKey !== null)
     throw new TaskFailure("name_exists", {
       message: `The profile ${profile} of ${configFile} has a key already`,
       nextStep: "Name another profile with --profile, or another file with --config.",
     });
-  const told = await createClient({ baseUrl }).invites.readText(code);
-  const network = await findNetwork(joining, former?.networkFile ?? null, told);
-  const chainPrivateKey = joining.chainPrivateKey ?? former?.chainPrivateKey ?? (await generateChainKey()).privateKey;
+  const invite = await createClient({ baseUrl }).invites.readText(code);
+  const network = await findNetwork(options, stored?.networkFile ?? null, invite);
+  const chainPrivateKey = options.chainPrivateKey ?? stored?.chainPrivateKey ?? (await generateChainKey()).privateKey;
   const signer = await chainKeySigner(chainPrivateKey);
-  const kept = { baseUrl, chainPrivateKey, ...(network === null ? {} : { networkFile: network.path }) };
+  const saved = { baseUrl, chainPrivateKey, ...(network === null ? {} : { networkFile: network.path }) };
   const isFirst = (await readConfig(configFile)) === null;
   const save = (apiKey: Secret | null): Promise<void> =>
     writeConfig(
-      { ...(isFirst ? { defaultProfile: profile } : {}), profiles: { [profile]: { ...kept, apiKey } } },
+      { ...(isFirst ? { defaultProfile: profile } : {}), profiles: { [profile]: { ...saved, apiKey } } },
       configFile,
     );
   await save(null);
   // Once more, beside the file that is there now: so there is room for the key, and the invite is good for one use only.
   await save(null);
   // The pins of the invite's vaults: what a lying service shows later does not replace them.
-  const pins = pinStore(fileStore(storeDirectory(joining.env)));
+  const pins = pinStore(fileStore(storeDirectory(options.env)));
   const { invites } = createClient({ baseUrl, ...(network === null ? {} : { network: network.network.network }) });
   const { key, vaultIds, expiresAt } = await invites.redeem(code.trim(), signer, { pins });
   await save(new Secret(key));
@@ -77,36 +77,36 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
     vaultIds: vaultIds ?? [],
     networkFile: network?.path ?? null,
     // A code alone tells of no end.
-    accessUntil: told.accessUntil ?? expiresAt,
+    accessUntil: invite.accessUntil ?? expiresAt,
   };
 }
 
-type KnownNetwork = NetworkFile & { readonly path: string };
+type LocatedNetwork = NetworkFile & { readonly path: string };
 
 /** The file that was named or is there already, else the service's own, if its digest is the invite's. null: none. */
 async function findNetwork(
-  { networkFile, proof, baseUrl, configFile, signal }: Joining,
-  formerFile: string | null,
+  { networkFile, proof, baseUrl, configFile, signal }: JoinOptions,
+  storedFile: string | null,
   { vaults }: Told,
-): Promise<KnownNetwork | null> {
-  const own = networkFile ?? formerFile;
-  const known = own === null ? await adopt() : { path: own, ...(await readOwn(own)) };
-  if (known !== null && vaults !== null && known.network.chainId !== vaults.chainId)
+): Promise<LocatedNetwork | null> {
+  const own = networkFile ?? storedFile;
+  const located = own === null ? await acceptServed() : { path: own, ...(await readOwn(own)) };
+  if (located !== null && vaults !== null && located.network.chainId !== vaults.chainId)
     throw new TaskFailure("network_changed", {
-      message: `The invite is for vaults on chain ${vaults.chainId}, and the network's file names chain ${known.network.chainId}`,
+      message: `The invite is for vaults on chain ${vaults.chainId}, and the network's file names chain ${located.network.chainId}`,
       nextStep: "Ask who made the invite for their network file. The invite is not used yet.",
     });
-  return known;
+  return located;
 
   async function readOwn(path: string): Promise<NetworkFile> {
     return await (await import("@coffer/sdk/node")).readNetworkFile(path);
   }
 
-  async function adopt(): Promise<KnownNetwork | null> {
+  async function acceptServed(): Promise<LocatedNetwork | null> {
     // Without shared vaults nobody needs it, and a person is not to be asked.
     if (vaults === null && proof.digest === null) return null;
-    const told = vaults?.networkDigest ?? null;
-    const adoption = await adoptServedNetwork({ baseUrl, configFile, signal }, { told, ...proof });
+    const invited = vaults?.networkDigest ?? null;
+    const adoption = await acceptServedNetwork({ baseUrl, configFile, signal }, { invited: invited, ...proof });
     return adoption.kind === "adopted" ? adoption : null;
   }
 }

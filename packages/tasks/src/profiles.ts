@@ -4,7 +4,7 @@ import { TaskFailure } from "./failure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface ProfileWish {
+export interface ProfileChoice {
   readonly env: Environment;
   /** Default: `SERVICE_PROFILE`, then the file's default profile. It need not exist yet. */
   readonly profile?: string | undefined;
@@ -12,29 +12,29 @@ export interface ProfileWish {
   readonly baseUrl?: string | undefined;
 }
 
-export interface ProfilePlace {
+export interface SelectedProfile {
   readonly configFile: string;
   readonly profile: string;
   /** null: nothing names a service yet. */
   readonly baseUrl: string | null;
   /** As it is now; null: there is none of this name. */
-  readonly former: Profile | null;
+  readonly stored: Profile | null;
   /** The file's default profile is not there: this one becomes the default when it is saved. */
   readonly becomesDefault: boolean;
 }
 
-export async function findProfile({ env, profile, baseUrl }: ProfileWish): Promise<ProfilePlace> {
+export async function findProfile({ env, profile, baseUrl }: ProfileChoice): Promise<SelectedProfile> {
   const { configFile, readConfig } = await import("@coffer/sdk/node");
   const file = configFile(env);
   const config = await readConfig(file);
-  const name = given(profile) ?? given(env["SERVICE_PROFILE"]) ?? config?.defaultProfile ?? "default";
+  const name = nonEmpty(profile) ?? nonEmpty(env["SERVICE_PROFILE"]) ?? config?.defaultProfile ?? "default";
   const profiles = config?.profiles ?? {};
-  const former = Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null;
+  const stored = Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null;
   return {
     configFile: file,
     profile: name,
-    former,
-    baseUrl: given(baseUrl) ?? given(env["SERVICE_BASE_URL"]) ?? former?.baseUrl ?? null,
+    stored: stored,
+    baseUrl: nonEmpty(baseUrl) ?? nonEmpty(env["SERVICE_BASE_URL"]) ?? stored?.baseUrl ?? null,
     becomesDefault: config === null || !Object.hasOwn(profiles, config.defaultProfile),
   };
 }
@@ -48,21 +48,21 @@ export type ProfileChanges = Partial<Omit<Profile, "baseUrl">>;
  * @throws TaskFailure `not_configured` when nothing names a service.
  */
 export async function saveProfile(
-  place: ProfilePlace,
+  selected: SelectedProfile,
   changes: ProfileChanges,
   options: { readonly keychainIsLost?: boolean } = {},
 ): Promise<void> {
   const { writeConfig } = await import("@coffer/sdk/node");
-  const { configFile, profile, baseUrl, former } = place;
+  const { configFile, profile, baseUrl, stored } = selected;
   if (baseUrl === null) throw new TaskFailure("not_configured", { message: "Nothing names the service" });
-  const isSameService = former !== null && sameOrigin(former.baseUrl, baseUrl);
-  const apiKey = changes.apiKey !== undefined ? changes.apiKey : isSameService ? former.apiKey : null;
+  const isSameService = stored !== null && sameOrigin(stored.baseUrl, baseUrl);
+  const apiKey = changes.apiKey !== undefined ? changes.apiKey : isSameService ? stored.apiKey : null;
   const session = changes.session !== undefined ? changes.session : isSameService ? undefined : null;
   const contentOrigins = changes.contentOrigins !== undefined || isSameService ? changes.contentOrigins : null;
   await writeConfig(
     {
       ...options,
-      ...(place.becomesDefault ? { defaultProfile: profile } : {}),
+      ...(selected.becomesDefault ? { defaultProfile: profile } : {}),
       profiles: { [profile]: { ...changes, baseUrl, apiKey, session, contentOrigins } },
     },
     configFile,
@@ -74,4 +74,5 @@ function sameOrigin(one: string, other: string): boolean {
   return a !== null && b !== null && a.origin === b.origin;
 }
 
-const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);
+const nonEmpty = (text: string | undefined): string | undefined =>
+  text === undefined || text === "" ? undefined : text;

@@ -40,9 +40,9 @@ const CUT = "… (";
 
 /** A text that was cut may end in the beginning of a secret, which is no whole one any more. */
 function withoutHeads(text: string, secrets: Iterable<string>): string {
-  const [first = "", ...rest] = text.split(CUT);
-  if (rest.length === 0) return text;
-  const pieces = [first, ...rest];
+  const [first = "", ...others] = text.split(CUT);
+  if (others.length === 0) return text;
+  const pieces = [first, ...others];
   const last = pieces.pop() ?? "";
   return [...pieces.map((piece) => withoutHead(piece, secrets)), last].join(CUT);
 }

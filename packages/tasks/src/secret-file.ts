@@ -25,7 +25,7 @@ export async function readSecretFile(env: Environment, name: string): Promise<st
   );
 }
 
-export async function dropSecretFile(env: Environment, name: string): Promise<void> {
+export async function deleteSecretFile(env: Environment, name: string): Promise<void> {
   await rm(join(await handedOutDirectory(env), name), { force: true });
 }
 

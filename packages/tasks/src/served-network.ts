@@ -8,21 +8,21 @@ import { TaskFailure } from "./failure.ts";
 /** How the operator's digest can be known here. */
 export interface NetworkProof {
   /** The whole digest in an invite: 64 hex digits. null: none came. */
-  readonly told: string | null;
+  readonly invited: string | null;
   /** The whole digest in the caller's own line, who then wants the file. null: none is. */
   readonly digest: string | null;
   /** Asks a person for the first characters of the digest on the operator's page. null: nobody can be asked. An empty answer: not now. */
   readonly ask: (() => Promise<string>) | null;
 }
 
-export type NetworkAdoption =
+export type NetworkAcceptance =
   /** The service names none. */
   | { readonly kind: "none" }
   /** It names one, and nobody has said that it is the operator's. Nothing was kept. */
   | { readonly kind: "unproven" }
   | ({ readonly kind: "adopted"; readonly path: string } & NetworkFile);
 
-export interface NetworkAsking {
+export interface NetworkRequest {
   readonly baseUrl: string;
   /** `name/version`, sent to the service. */
   readonly application?: string | undefined;
@@ -36,10 +36,10 @@ export interface NetworkAsking {
  * @throws TaskFailure `network_changed` for a file of another digest: nothing was kept. `not_configured` where the service names none, and
  * the caller's own line wants it.
  */
-export async function adoptServedNetwork(asking: NetworkAsking, proof: NetworkProof): Promise<NetworkAdoption> {
+export async function acceptServedNetwork(request: NetworkRequest, proof: NetworkProof): Promise<NetworkAcceptance> {
   const { createClient } = await import("@coffer/sdk");
   const { readServedNetwork, saveServedNetwork } = await import("@coffer/sdk/node");
-  const { baseUrl, application, configFile, signal } = asking;
+  const { baseUrl, application, configFile, signal } = request;
   const served = await readServedNetwork(createClient({ baseUrl, application }), { signal });
   if (served === null && proof.digest === null) return { kind: "none" };
   if (served === null)
@@ -54,10 +54,10 @@ export async function adoptServedNetwork(asking: NetworkAsking, proof: NetworkPr
 /** So many characters a person compares. */
 const FEWEST_TYPED = 8;
 
-async function isProven(served: ServedNetwork, { told, digest, ask }: NetworkProof): Promise<boolean> {
-  const given = [told, digest].filter((each) => each !== null);
-  if (given.length > 0) {
-    if (given.some((each) => each.toLowerCase() === served.digest)) return true;
+async function isProven(served: ServedNetwork, { invited, digest, ask }: NetworkProof): Promise<boolean> {
+  const digests = [invited, digest].filter((each) => each !== null);
+  if (digests.length > 0) {
+    if (digests.some((each) => each.toLowerCase() === served.digest)) return true;
     throw otherNetwork("its SHA-256 digest is not the one that you were given");
   }
   const typed = (await ask?.())?.trim().toLowerCase() ?? "";

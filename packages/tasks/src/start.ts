@@ -4,5 +4,5 @@
  */
 export { LOCAL_FAILURES, TaskFailure, toFailure, withStep, type FailureCode, type FailureDetails } from "./failure.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
-export { createSession, type Session } from "./session.ts";
+export { createServiceLink, type ServiceLink } from "./service-link.ts";
 export { Untrusted, untrusted } from "./untrusted.ts";

@@ -3,12 +3,12 @@ import type { FolderResult, RestoreRemovedOptions, RestoreRemovedResult } from "
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
-import { findPlace, isAllowed, notFound, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { resolvePath, isAllowed, noSuchFile, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
-import { findFolder } from "./places.ts";
+import { findFolder } from "./item-lookup.ts";
 import type { Task } from "./task.ts";
 import { untrusted } from "./untrusted.ts";
-import { foresee, reporter, type Transferred } from "./uploads.ts";
+import { planFolder, reporter, type TransferRow } from "./uploads.ts";
 
 export interface SyncPlan {
   readonly direction: "up" | "down";
@@ -31,7 +31,7 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   const { direction, dryRun, overwrite, path, vaultId } = plan;
   await using local = await localFolder(allowed, plan);
   const folderId = await folderIdOf(task, plan);
-  if (folderId === "missing") return plannedWhole(local === null ? [] : await foresee(task, allowed, local, ""));
+  if (folderId === "missing") return plannedWhole(local === null ? [] : await planFolder(task, allowed, local, ""));
   const { syncFolder } = await import("@coffer/sdk/node");
   return await syncFolder(await task.client(), local?.way ?? path, {
     vaultId,
@@ -42,7 +42,7 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
     signal: task.signal,
     ...(plan.maxDelete === undefined ? {} : { maxDelete: plan.maxDelete }),
     ...(folderId === null ? {} : { folderId }),
-    filter: (_path, _kind, place) => isAllowed(allowed, place),
+    filter: (_path, _kind, realPath) => isAllowed(allowed, realPath),
     onProgress: reporter(task, null),
   });
 }
@@ -64,7 +64,7 @@ export async function restoreSynced(
 }
 
 async function noLocalFolder(allowed: AllowedFolders, path: string): Promise<TaskFailure> {
-  const failure = await notFound(allowed, await findPlace(allowed, path));
+  const failure = await noSuchFile(allowed, await resolvePath(allowed, path));
   if (failure.detail !== null) return failure;
   return new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
 }
@@ -92,13 +92,13 @@ async function folderIdOf(task: Task, { direction, dryRun, folder, vaultId }: Sy
 const REASONS = ["link", "special", "trash"] as const;
 
 /** The plan of a dry run into a folder that is not there yet. */
-function plannedWhole(rows: readonly Transferred[]): FolderResult {
-  const sent = rows.filter(({ act }) => act === "would send");
-  const bytes = sent.reduce((sum, row) => sum + row.bytes, 0);
+function plannedWhole(rows: readonly TransferRow[]): FolderResult {
+  const transferred = rows.filter(({ act }) => act === "would send");
+  const bytes = transferred.reduce((sum, row) => sum + row.bytes, 0);
   return {
     dryRun: true,
-    plan: { create: sent.length, replace: 0, unchanged: 0, remove: 0, folders: 0, bytes },
-    files: sent.map(({ path, bytes: size }) => {
+    plan: { create: transferred.length, replace: 0, unchanged: 0, remove: 0, folders: 0, bytes },
+    files: transferred.map(({ path, bytes: size }) => {
       return { path, act: "created", fileId: null, versionId: null, size, sha256: null };
     }),
     folders: [],

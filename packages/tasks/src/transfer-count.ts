@@ -1,7 +1,7 @@
 /** Adds up how far the files of one call are, for one report. */
 import type { FileProgress, Task } from "./task.ts";
 
-interface Part {
+interface Counts {
   bytes: number;
   total: number;
   files: number;
@@ -11,19 +11,19 @@ interface Part {
 /** Files and folders of one call. Each has a task of its own, whose reports are added to those of the others. */
 export class TransferCount {
   readonly #task: Task;
-  readonly #sum: Part = { bytes: 0, total: 0, files: 0, totalFiles: 0 };
+  readonly #sum: Counts = { bytes: 0, total: 0, files: 0, totalFiles: 0 };
 
   constructor(task: Task) {
     this.#task = task;
   }
 
   /** A file or a folder; `size` and one file are expected of it until it reports. */
-  part(path: string, size: number): CountedTask {
-    const part: Part = { bytes: 0, total: 0, files: 0, totalFiles: 0 };
-    const set = (next: Part, file: FileProgress | null): void => {
+  add(path: string, size: number): CountedTask {
+    const own: Counts = { bytes: 0, total: 0, files: 0, totalFiles: 0 };
+    const set = (next: Counts, file: FileProgress | null): void => {
       for (const field of ["bytes", "total", "files", "totalFiles"] as const)
-        this.#sum[field] += next[field] - part[field];
-      Object.assign(part, next);
+        this.#sum[field] += next[field] - own[field];
+      Object.assign(own, next);
       const { bytes, total, files, totalFiles } = this.#sum;
       if (file !== null) this.#task.progress(bytes, total, { ...file, files, totalFiles });
     };
@@ -35,7 +35,7 @@ export class TransferCount {
         set({ bytes, total, files, totalFiles }, file ?? { path, bytes, size: total, files, totalFiles });
       },
       end: () => {
-        const { total, totalFiles } = part;
+        const { total, totalFiles } = own;
         set(
           { bytes: total, total, files: totalFiles, totalFiles },
           { path, bytes: total, size: total, files: 0, totalFiles },

@@ -7,9 +7,9 @@ import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
 import { ensureFolder } from "./folders.ts";
-import { segmentsOf } from "./places.ts";
+import { segmentsOf } from "./item-lookup.ts";
 
-export interface UploadWish {
+export interface UploadRequest {
   readonly vaultId: string;
   readonly folderId?: string | undefined;
   readonly name?: string | undefined;
@@ -29,7 +29,7 @@ export interface UploadFolder {
   readonly below?: readonly string[];
 }
 
-export interface Stored {
+export interface UploadOutcome {
   readonly file: File;
   readonly bytes: number;
   /** SHA-256 of the content. null: a file of a shared vault was left as it is, and its content was not read. */
@@ -41,7 +41,7 @@ export interface Stored {
  * Uploads an open local file. Refuses before any byte is sent when it surely cannot fit.
  * Throws TaskFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
  */
-export async function uploadSource(task: Task, source: SourceFile, wish: UploadWish): Promise<Stored> {
+export async function uploadSource(task: Task, source: SourceFile, wish: UploadRequest): Promise<UploadOutcome> {
   return await storeContent(task, localContent(source), wish);
 }
 
@@ -49,8 +49,8 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
 export async function storeText(
   task: Task,
   bytes: Uint8Array,
-  { folder, below, name, ...wish }: Omit<UploadWish, "folderId" | "name"> & UploadFolder & { readonly name: string },
-): Promise<Stored> {
+  { folder, below, name, ...wish }: Omit<UploadRequest, "folderId" | "name"> & UploadFolder & { readonly name: string },
+): Promise<UploadOutcome> {
   nameIn({ name }, name);
   const folderId = await ensureFolder(task, wish.vaultId, folder, below);
   const place = folderId === null ? {} : { folderId };
@@ -61,8 +61,8 @@ export async function storeText(
 export async function storeStream(
   task: Task,
   pieces: AsyncIterable<Uint8Array>,
-  { folder, below, ...wish }: Omit<UploadWish, "folderId"> & UploadFolder & { readonly name: string },
-): Promise<Stored> {
+  { folder, below, ...wish }: Omit<UploadRequest, "folderId"> & UploadFolder & { readonly name: string },
+): Promise<UploadOutcome> {
   nameIn(wish, wish.name);
   const folderId = await ensureFolder(task, wish.vaultId, folder, below);
   const place = folderId === null ? {} : { folderId };
@@ -70,7 +70,7 @@ export async function storeStream(
 }
 
 /** A name that is a path, as models write it: its folders lie below the one that is named. People have a flag for the folder. */
-export function withPath<Wish extends UploadFolder & Pick<UploadWish, "name">>(wish: Wish): Wish & UploadFolder {
+export function withPath<Wish extends UploadFolder & Pick<UploadRequest, "name">>(wish: Wish): Wish & UploadFolder {
   const names = segmentsOf(wish.name ?? "");
   const name = names.pop();
   if (name === undefined || names.length === 0) return wish;
@@ -83,14 +83,14 @@ interface Content {
   /** Bytes. null: known at the end. */
   readonly size: number | null;
   digest(task: Task): Promise<Digest>;
-  send(task: Task, place: Place, how: How): Promise<UploadResult>;
+  send(task: Task, place: UploadTarget, options: SendOptions): Promise<UploadResult>;
 }
 
-type Place =
+type UploadTarget =
   | { readonly vaultId: string; readonly name: string; readonly folderId?: string }
   | { readonly fileId: string; readonly vaultId: string; readonly ifMatch?: string };
 
-interface How {
+interface SendOptions {
   readonly contentType?: string;
   readonly idempotencyKey?: string;
 }
@@ -106,7 +106,7 @@ function localContent(source: SourceFile): Content {
         ...place,
         ...how,
         handle: await source.reopen(),
-        ...watched(task, source.size),
+        ...progressOptions(task, source.size),
       });
     },
   };
@@ -123,7 +123,7 @@ function textContent(bytes: Uint8Array, name: string): Content {
         task,
         place,
         { body: bytes, contentType: contentType ?? (await guessType(name, "text/plain")) },
-        { ...how, ...watched(task, bytes.length) },
+        { ...how, ...progressOptions(task, bytes.length) },
       ),
   };
 }
@@ -142,7 +142,7 @@ function streamContent(pieces: AsyncIterable<Uint8Array>, name: string): Content
         task,
         place,
         { body: pieces, contentType: contentType ?? (await guessType(name, undefined)) },
-        { ...how, ...watched(task, 0) },
+        { ...how, ...progressOptions(task, 0) },
       );
     },
   };
@@ -150,7 +150,7 @@ function streamContent(pieces: AsyncIterable<Uint8Array>, name: string): Content
 
 async function sendBody(
   task: Task,
-  place: Place,
+  place: UploadTarget,
   content: { readonly body: Uint8Array | AsyncIterable<Uint8Array>; readonly contentType: string | undefined },
   options: UploadOptions,
 ): Promise<UploadResult> {
@@ -160,7 +160,7 @@ async function sendBody(
   return await files.replace(fileId, { ...input, ...content }, options);
 }
 
-function watched(task: Task, size: number) {
+function progressOptions(task: Task, size: number) {
   return {
     signal: task.signal,
     onProgress: ({ bytes, total }: { readonly bytes: number; readonly total: number | null }) => {
@@ -175,24 +175,29 @@ async function guessType<Other extends string | undefined>(name: string, other: 
   return guessContentType(name) ?? other;
 }
 
-async function storeContent(task: Task, source: Content, given: UploadWish): Promise<Stored> {
+async function storeContent(task: Task, source: Content, requested: UploadRequest): Promise<UploadOutcome> {
   // Whoever names the version that a file must have wants it replaced.
-  const isReplacing = given.expectedVersion !== undefined && given.ifExists === "error";
-  const wish: UploadWish = isReplacing ? { ...given, ifExists: "version" } : given;
+  const isReplacing = requested.expectedVersion !== undefined && requested.ifExists === "error";
+  const wish: UploadRequest = isReplacing ? { ...requested, ifExists: "version" } : requested;
   const name = nameIn(wish, source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
   // A repeat under its key finds its own file. Only the service can distinguish it from a stranger's, so this asks
   // nothing before.
-  const taken = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
-  if (taken !== null && wish.ifExists === "skip")
-    return { file: taken, bytes: taken.size, sha256: taken.encrypted ? null : taken.sha256, act: "skipped" };
-  if (taken !== null) {
+  const existing = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
+  if (existing !== null && wish.ifExists === "skip")
+    return {
+      file: existing,
+      bytes: existing.size,
+      sha256: existing.encrypted ? null : existing.sha256,
+      act: "skipped",
+    };
+  if (existing !== null) {
     // A repeated call sends the rest only.
-    const same = await sameContent(task, source, taken);
+    const same = await sameContent(task, source, existing);
     if (same !== null) return same;
-    throw nameTaken(taken);
+    throw nameTaken(existing);
   }
   const earlier = await findEarlier(task, source, wish, name);
   if (earlier !== null) return earlier;
@@ -203,7 +208,7 @@ async function storeContent(task: Task, source: Content, given: UploadWish): Pro
  * The name that the file gets: the one that was wished for, or its own. It is asked for before a folder is made for the file.
  * @throws TaskFailure `invalid_arguments` for a name that the service does not take.
  */
-export function nameIn({ name }: Pick<UploadWish, "name">, own: string): string {
+export function nameIn({ name }: Pick<UploadRequest, "name">, own: string): string {
   if (name === undefined) return storedName(own);
   const problem = newNameProblem(name);
   if (problem === null) return name;
@@ -225,7 +230,7 @@ export function storedName(name: string): string {
  * stores nothing. Only the service can decide whether those fit, and it says so before it takes a byte. The same holds
  * for another account's vault, whose room counts.
  */
-async function judgeRoom(task: Task, size: number, wish: UploadWish): Promise<void> {
+async function judgeRoom(task: Task, size: number, wish: UploadRequest): Promise<void> {
   const client = await task.client();
   const { account } = await client.account.get({ signal: task.signal });
   const refusal = refusalFor(size, account, wish);
@@ -234,7 +239,7 @@ async function judgeRoom(task: Task, size: number, wish: UploadWish): Promise<vo
   if (role !== "member") throw refusal;
 }
 
-function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish): TaskFailure | null {
+function refusalFor(size: number, { limits, usage }: Account, wish: UploadRequest): TaskFailure | null {
   const { fileBytes, storageBytes } = limits;
   if (size > fileBytes) {
     return new TaskFailure("file_too_large", {
@@ -249,7 +254,7 @@ function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish):
   });
 }
 
-async function findByName(task: Task, wish: UploadWish, name: string): Promise<File | null> {
+async function findByName(task: Task, wish: UploadRequest, name: string): Promise<File | null> {
   const client = await task.client();
   const query = { vaultId: wish.vaultId, folderId: wish.folderId ?? "root", name, limit: 1 };
   try {
@@ -269,7 +274,12 @@ async function findByName(task: Task, wish: UploadWish, name: string): Promise<F
  * only a client that decrypts can see that the bytes are the same. It accepts only a file of the same name and the
  * same content.
  */
-async function findEarlier(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored | null> {
+async function findEarlier(
+  task: Task,
+  source: Content,
+  wish: UploadRequest,
+  name: string,
+): Promise<UploadOutcome | null> {
   if (wish.idempotencyKey === undefined || (await task.chainAddress()) === null) return null;
   const file = await findByName(task, wish, name);
   return file?.encrypted === true ? await sameContent(task, source, file) : null;
@@ -282,12 +292,12 @@ function nameTaken(file: File): TaskFailure {
 }
 
 /** A file of that name may come or go between the look and the upload; a second look settles it. */
-async function uploadVersion(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadVersion(task: Task, source: Content, wish: UploadRequest, name: string): Promise<UploadOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     const earlier = await findEarlier(task, source, wish, name);
     if (earlier !== null) return earlier;
     const existing = await findByName(task, wish, name);
-    refuseOther(existing, wish.expectedVersion);
+    requireExpected(existing, wish.expectedVersion);
     const same = existing === null ? null : await sameContent(task, source, existing);
     if (same !== null) return same;
     try {
@@ -306,16 +316,16 @@ async function uploadVersion(task: Task, source: Content, wish: UploadWish, name
 }
 
 /** Somebody changed the file since the caller looked at it. The upload itself then follows this state and no other. */
-function refuseOther(existing: File | null, expected: string | undefined): void {
+function requireExpected(existing: File | null, expected: string | undefined): void {
   if (expected === undefined) return;
-  const wanted = expected.trim();
-  const isTag = /^"(signed-[\w-]{43}|\d+\.[0-9a-f-]{36})"$/.test(wanted);
-  if (!isTag && !/^[0-9a-f]{8}[0-9a-f-]{0,28}$/i.test(wanted))
+  const trimmed = expected.trim();
+  const isTag = /^"(signed-[\w-]{43}|\d+\.[0-9a-f-]{36})"$/.test(trimmed);
+  if (!isTag && !/^[0-9a-f]{8}[0-9a-f-]{0,28}$/i.test(trimmed))
     throw new TaskFailure("invalid_arguments", {
       message: "expectedVersion is a file's tag, or the id of a version or 8 digits of it",
     });
   if (existing === null) throw new TaskFailure("not_found", { message: "There is no file of that name to replace" });
-  if (!(isTag ? existing.tag === wanted : existing.versionId.startsWith(wanted.toLowerCase())))
+  if (!(isTag ? existing.tag === trimmed : existing.versionId.startsWith(trimmed.toLowerCase())))
     throw new TaskFailure("precondition_failed", {
       message: "The file has changed since that version; nothing was sent",
       nextStep: "Look with file_get what changed, then decide anew.",
@@ -326,7 +336,7 @@ function refuseOther(existing: File | null, expected: string | undefined): void 
  * The file, if it has this content already. The digest of a public vault shows it; in a shared one only who decrypts the
  * stored bytes can compare.
  */
-async function sameContent(task: Task, source: Content, file: File): Promise<Stored | null> {
+async function sameContent(task: Task, source: Content, file: File): Promise<UploadOutcome | null> {
   if (file.size !== source.size || (file.encrypted && (await task.chainAddress()) === null)) return null;
   const { bytes, sha256 } = await source.digest(task);
   const stored = file.encrypted ? await digestStored(task, file.id, file.size) : { ...file, damaged: false };
@@ -336,7 +346,7 @@ async function sameContent(task: Task, source: Content, file: File): Promise<Sto
 const MOST_NUMBERS = 100;
 
 /** Each number has its own key, derived from the given one: a repeat goes the same way and finds the same file. */
-async function uploadRenamed(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadRenamed(task: Task, source: Content, wish: UploadRequest, name: string): Promise<UploadOutcome> {
   for (let number = 0; number <= MOST_NUMBERS; number += 1) {
     const numbered = number === 0 ? name : numberedName(name, number);
     const key = wish.idempotencyKey === undefined ? undefined : `${wish.idempotencyKey}#${String(number)}`;
@@ -369,14 +379,14 @@ function tagOf({ tag }: File): { ifMatch?: string } {
   return tag === undefined ? {} : { ifMatch: tag };
 }
 
-interface Sending {
-  readonly wish: UploadWish;
+interface SendRequest {
+  readonly wish: UploadRequest;
   readonly name: string;
   readonly key: string | undefined;
   readonly replaces: File | null;
 }
 
-async function send(task: Task, source: Content, { wish, name, key, replaces }: Sending): Promise<Stored> {
+async function send(task: Task, source: Content, { wish, name, key, replaces }: SendRequest): Promise<UploadOutcome> {
   const place =
     replaces === null
       ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }

@@ -3,13 +3,13 @@ import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { FolderProgress, FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { ensureFolder, lookForFolder } from "./folders.ts";
+import { ensureFolder, findExistingFolders } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
-import { inLanes } from "./lanes.ts";
+import { runConcurrently } from "./concurrency.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { nameIn, uploadSource, type Stored, type UploadFolder, type UploadWish } from "./upload-source.ts";
+import { nameIn, uploadSource, type UploadOutcome, type UploadFolder, type UploadRequest } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
 /** Missing folders are made. */
@@ -26,7 +26,7 @@ export interface UploadPlan extends UploadFolder {
 }
 
 /** What became of one local file. */
-export interface Transferred {
+export interface TransferRow {
   /** As the caller can name it again. */
   readonly path: string;
   readonly act: "created" | "replaced" | "unchanged" | "skipped" | "failed" | "would send";
@@ -41,13 +41,13 @@ export interface Transferred {
 }
 
 export interface UploadReport {
-  readonly files: readonly Transferred[];
+  readonly files: readonly TransferRow[];
   /** The only file, where one was named. */
-  readonly only: Stored | null;
+  readonly only: UploadOutcome | null;
 }
 
 /** Files on their way at once. Each takes up to 32 MiB of memory. A folder has as many of its own. */
-const LANES = 4;
+const CONCURRENCY = 4;
 
 /** Uploads what lies at the paths, several at once. A failure of one file stops no other; one of the call is thrown. */
 export async function uploadPaths(
@@ -61,14 +61,14 @@ export async function uploadPaths(
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
   const [only, ...others] = paths;
   if (only !== undefined && others.length === 0) return await uploadPath(call, only);
-  const rows = await smallRows(call, paths);
+  const rows = await newFileRows(call, paths);
   const folders: number[] = [];
-  await inLanes(paths, LANES, async (path, at) => {
+  await runConcurrently(paths, CONCURRENCY, async (path, at) => {
     if (rows[at] !== undefined) return;
     if (await isFolder(allowed, path)) folders.push(at);
     else rows[at] = await rowsOrFailure(call, path);
   });
-  await inLanes(folders, 1, async (at) => {
+  await runConcurrently(folders, 1, async (at) => {
     rows[at] = await rowsOrFailure(call, paths[at] ?? "");
   });
   return { files: rows.flatMap((each) => each ?? []), only: null };
@@ -84,14 +84,17 @@ interface UploadCall {
 }
 
 /** Rows of what went in batches. The others have turns of their own. */
-async function smallRows(call: UploadCall, paths: readonly string[]): Promise<(readonly Transferred[] | undefined)[]> {
+async function newFileRows(
+  call: UploadCall,
+  paths: readonly string[],
+): Promise<(readonly TransferRow[] | undefined)[]> {
   const { allowed, count, plan, task } = call;
   const { dryRun, expectedVersion, idempotencyKey, ifExists, mimeType, vaultId } = plan;
-  const rows: (readonly Transferred[] | undefined)[] = [];
+  const rows: (readonly TransferRow[] | undefined)[] = [];
   if (dryRun || ifExists === "rename" || idempotencyKey !== undefined || expectedVersion !== undefined) return rows;
   const folderId = await call.folderId();
-  const { uploadSmall } = await import("./upload-small.ts");
-  for (const one of await uploadSmall(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
+  const { uploadNewFiles } = await import("./new-files.ts");
+  for (const one of await uploadNewFiles(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
     const path = paths[one.at] ?? "";
     if ("failure" in one) rows[one.at] = [rowOfFailure(path, one.failure)];
     else {
@@ -103,8 +106,8 @@ async function smallRows(call: UploadCall, paths: readonly string[]): Promise<(r
 }
 
 function folderOnce(task: Task, { vaultId, folder, below }: UploadPlan): UploadCall["folderId"] {
-  let found: Promise<string | null> | undefined;
-  return () => (found ??= ensureFolder(task, vaultId, folder, below));
+  let folderId: Promise<string | null> | undefined;
+  return () => (folderId ??= ensureFolder(task, vaultId, folder, below));
 }
 
 async function isFolder(allowed: AllowedFolders, path: string): Promise<boolean> {
@@ -117,7 +120,7 @@ async function isFolder(allowed: AllowedFolders, path: string): Promise<boolean>
   }
 }
 
-async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly Transferred[]> {
+async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly TransferRow[]> {
   try {
     return (await uploadPath(call, path)).files;
   } catch (thrown) {
@@ -125,10 +128,10 @@ async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly T
   }
 }
 
-/** @throws the failure, if every file would meet it. */
-function rowOfFailure(path: string, failure: TaskFailure): Transferred {
-  if (ENDING.has(failure.code)) throw failure;
-  return failed(path, failure);
+/** @throws the failure, if every file would have it. */
+function rowOfFailure(path: string, failure: TaskFailure): TransferRow {
+  if (ENDS_CALL.has(failure.code)) throw failure;
+  return failedRow(path, failure);
 }
 
 async function uploadPath(call: UploadCall, path: string): Promise<UploadReport> {
@@ -136,15 +139,15 @@ async function uploadPath(call: UploadCall, path: string): Promise<UploadReport>
   await using directory = await openFolder(allowed, path);
   if (directory !== null) {
     refuseForFolder(plan);
-    const part = count.part(path, 0);
+    const part = count.add(path, 0);
     return { files: await uploadDirectory(part, allowed, directory, plan), only: null };
   }
   const { row, stored } = await uploadOne(call, path);
   return { files: [row], only: stored };
 }
 
-/** What meets every file. */
-const ENDING: ReadonlySet<string> = new Set([
+/** Failures that every file would have. */
+const ENDS_CALL: ReadonlySet<string> = new Set([
   ...[
     "cancelled",
     "signed_out",
@@ -172,12 +175,15 @@ function refuseForFolder({ ifExists, expectedVersion, name, idempotencyKey }: Up
     });
 }
 
-interface One {
-  readonly row: Transferred;
-  readonly stored: Stored | null;
+interface SingleUpload {
+  readonly row: TransferRow;
+  readonly stored: UploadOutcome | null;
 }
 
-async function uploadOne({ allowed, count, folderId: place, plan, task }: UploadCall, path: string): Promise<One> {
+async function uploadOne(
+  { allowed, count, folderId: place, plan, task }: UploadCall,
+  path: string,
+): Promise<SingleUpload> {
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
   await source.refuseSecrets();
@@ -185,7 +191,7 @@ async function uploadOne({ allowed, count, folderId: place, plan, task }: Upload
   if (plan.dryRun) return { row: { ...row, act: "would send" }, stored: null };
   const folderId = await place();
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
-  const wish: UploadWish = {
+  const wish: UploadRequest = {
     vaultId,
     ifExists,
     expectedVersion,
@@ -194,9 +200,9 @@ async function uploadOne({ allowed, count, folderId: place, plan, task }: Upload
     idempotencyKey,
     ...(folderId === null ? {} : { folderId }),
   };
-  const part = count.part(path, source.size);
+  const part = count.add(path, source.size);
   const stored = await uploadSource(part, source, wish).catch((thrown: unknown) => {
-    if (!ENDING.has(toFailure(thrown, task.signal).code)) part.end();
+    if (!ENDS_CALL.has(toFailure(thrown, task.signal).code)) part.end();
     throw thrown;
   });
   part.end();
@@ -210,14 +216,14 @@ async function uploadDirectory(
   allowed: AllowedFolders,
   directory: OpenFolder,
   plan: UploadPlan,
-): Promise<Transferred[]> {
+): Promise<TransferRow[]> {
   const client = await task.clientFor(plan.dryRun ? null : plan.vaultId);
   const name = basename(directory.path);
   const { uploadFolder } = await import("@coffer/sdk/node");
   const folderId = plan.dryRun
     ? await folderOrNull(task, plan, name)
     : await ensureFolder(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
-  if (plan.dryRun && folderId === null) return await foresee(task, allowed, directory, name);
+  if (plan.dryRun && folderId === null) return await planFolder(task, allowed, directory, name);
   const secrets = new Set<string>();
   const result = await uploadFolder(client, directory.way, {
     vaultId: plan.vaultId,
@@ -251,19 +257,19 @@ export function reporter(task: Task, name: string | null): (progress: FolderProg
 }
 
 async function folderOrNull(task: Task, plan: UploadPlan, name: string): Promise<string | null> {
-  const { folder, missing } = await lookForFolder(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
+  const { folder, missing } = await findExistingFolders(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
   return missing.length > 0 ? null : (folder?.id ?? null);
 }
 
 /** A dry run into a folder that is not there yet: all of it would be sent. `path`: of the folder, as the caller can name it. */
-export async function foresee(
+export async function planFolder(
   task: Task,
   allowed: AllowedFolders,
   folder: OpenFolder,
   path: string,
-): Promise<Transferred[]> {
+): Promise<TransferRow[]> {
   const { isLocalTrash, namesNotUtf8 } = await import("@coffer/sdk/node");
-  const rows: Transferred[] = [];
+  const rows: TransferRow[] = [];
   for (const name of await namesNotUtf8(folder.way))
     rows.push(
       outcome(path === "" ? name : `${path}/${name}`, "failed", "invalid_name", "The name is not UTF-8. Rename it"),
@@ -271,19 +277,19 @@ export async function foresee(
   for (const entry of await readdir(folder.way, { withFileTypes: true })) {
     task.signal.throwIfAborted();
     // One of those above, or gone since.
-    if (!(await isThere(join(folder.way, entry.name)))) continue;
+    if (!(await exists(join(folder.way, entry.name)))) continue;
     const at = path === "" ? entry.name : `${path}/${entry.name}`;
     if (isLocalTrash(entry.name)) rows.push(outcome(at, "skipped", "trash", null));
     else if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
     else if (entry.isDirectory()) {
       await using below = await openBelow(allowed, folder, entry.name);
-      rows.push(...(await foresee(task, allowed, below, at)));
-    } else rows.push(await foreseeFile(allowed, join(folder.way, entry.name), at));
+      rows.push(...(await planFolder(task, allowed, below, at)));
+    } else rows.push(await planFile(allowed, join(folder.way, entry.name), at));
   }
   return rows;
 }
 
-function isThere(place: string): Promise<boolean> {
+function exists(place: string): Promise<boolean> {
   return lstat(place).then(
     () => true,
     (error: unknown) => {
@@ -293,7 +299,7 @@ function isThere(place: string): Promise<boolean> {
   );
 }
 
-async function foreseeFile(allowed: AllowedFolders, place: string, path: string): Promise<Transferred> {
+async function planFile(allowed: AllowedFolders, place: string, path: string): Promise<TransferRow> {
   const stats = await lstat(place);
   if (!stats.isFile()) return outcome(path, "skipped", stats.isSymbolicLink() ? "link" : "special", null);
   if (holdsSecret(allowed, place)) return outcome(path, "skipped", "secret_in_file", null);
@@ -314,8 +320,8 @@ export function rowsOf(
   { dryRun, files, skipped, failed: failures }: FolderResult,
   name: string,
   { differs, secrets = new Set(), skips }: RowWords,
-): Transferred[] {
-  const done = files.map(({ path, act, fileId, size, sha256 }): Transferred => {
+): TransferRow[] {
+  const doneRows = files.map(({ path, act, fileId, size, sha256 }): TransferRow => {
     const isOpen = dryRun && (act === "created" || act === "replaced");
     const kind = act === "removed" ? "unchanged" : act;
     return {
@@ -328,10 +334,10 @@ export function rowsOf(
       why: null,
     };
   });
-  const left = skipped.map(({ path, reason }) =>
+  const skippedRows = skipped.map(({ path, reason }) =>
     outcome(`${name}/${path}`, "skipped", secrets.has(path) ? "secret_in_file" : reason, null),
   );
-  const not = failures.map(({ path, code, message, nextStep }) =>
+  const failedRows = failures.map(({ path, code, message, nextStep }) =>
     skips && code === "destination_exists"
       ? outcome(`${name}/${path}`, "skipped", "exists", null)
       : {
@@ -339,14 +345,14 @@ export function rowsOf(
           nextStep: code === "destination_exists" ? differs : nextStep,
         },
   );
-  return [...done, ...left, ...not];
+  return [...doneRows, ...skippedRows, ...failedRows];
 }
 
-function outcome(path: string, act: "skipped" | "failed", code: string, why: string | null): Transferred {
+function outcome(path: string, act: "skipped" | "failed", code: string, why: string | null): TransferRow {
   return { path, act, fileId: null, bytes: 0, sha256: null, code, why: why === null ? null : untrusted(why) };
 }
 
-export function failed(path: string, { code, detail, message, nextStep }: TaskFailure): Transferred {
+export function failedRow(path: string, { code, detail, message, nextStep }: TaskFailure): TransferRow {
   const what = detail === null ? message : `${message}: ${detail.visible()}`;
   return { ...outcome(path, "failed", code, what), nextStep };
 }

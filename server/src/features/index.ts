@@ -22,7 +22,7 @@ import { sessionsHandlers } from "./sessions/handlers.ts";
 import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { ownershipHandlers } from "./ownership/handlers.ts";
 import { trashHandlers } from "./vaults/trash.ts";
-import { uploadsHandlers } from "./uploads/handlers.ts";
+import { uploadsHandlers } from "./files/upload/resumable/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 import { type EventsParts, eventsHandlers } from "./events/handlers.ts";

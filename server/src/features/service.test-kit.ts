@@ -23,7 +23,7 @@ import { foldersHandlers } from "./folders/handlers.ts";
 import { membersHandlers } from "./members/handlers.ts";
 import { ownershipHandlers } from "./ownership/handlers.ts";
 import { trashHandlers } from "./vaults/trash.ts";
-import { uploadsHandlers } from "./uploads/handlers.ts";
+import { uploadsHandlers } from "./files/upload/resumable/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 

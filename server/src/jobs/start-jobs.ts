@@ -10,7 +10,7 @@ import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
-import { finishPastRemovals } from "../features/files/past-removal.ts";
+import { finishHistoryRemovals } from "../features/files/history-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
 import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
@@ -66,7 +66,7 @@ export function startJobs(deps: Omit<JobDeps, "runningTime">, places: Storage["p
       // An act that somebody began is written to its end, whatever the clock says.
       { name: "finish acts on folders", pause: ACTS_PAUSE, run: (signal) => finishTreeActs(held, signal) },
       { name: "finish changes of retention", pause: ACTS_PAUSE, run: (signal) => finishRetentionChanges(held, signal) },
-      { name: "finish deletions of pasts", pause: ACTS_PAUSE, run: (signal) => finishPastRemovals(held, signal) },
+      { name: "finish deletions of pasts", pause: ACTS_PAUSE, run: (signal) => finishHistoryRemovals(held, signal) },
       { name: "finish deletions of vaults", pause: ACTS_PAUSE, run: (signal) => finishPurges(held, signal) },
       ...deletingJobs(gate).map((jobOf) => marks.waiting((clock) => jobOf({ ...held, clock }))),
       ...forgetRates(held),

@@ -2,7 +2,7 @@
 import { TRASH_DAYS } from "@coffer/contract";
 import { type AccountAct, actOn } from "../features/account/act.ts";
 import { grantByService } from "../features/deletion/grants.ts";
-import { removeFile } from "../features/files/deleting.ts";
+import { removeFile } from "../features/files/deletion.ts";
 import { removeFolder } from "../features/folders/deleting.ts";
 import { findEmptyTrashedFolders } from "../features/items/trash-store.ts";
 import { purgeVault } from "../features/vaults/deleting.ts";

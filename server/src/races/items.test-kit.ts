@@ -1,7 +1,7 @@
 /** TEST ONLY: races for files, folders and vaults. */
 import { MAX_FOLDER_DEPTH } from "@coffer/contract";
-import { renderMetadata } from "../features/uploads/metadata.ts";
-import { PART, TUS } from "../features/uploads/uploads.test-kit.ts";
+import { renderMetadata } from "../features/files/upload/resumable/metadata.ts";
+import { PART, TUS } from "../features/files/upload/resumable/resumable.test-kit.ts";
 import { expireVersions } from "../jobs/expiry.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
 import { folderRow } from "../../../test/kit/rows.ts";

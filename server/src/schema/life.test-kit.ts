@@ -17,7 +17,7 @@ import { publishKey } from "../features/shared-vaults/vaults.test-kit.ts";
 import { answerOf, bodyOf, contextOf, type TestService } from "../features/service.test-kit.ts";
 import { expireEntries, expireUploads, expireVersions } from "../jobs/expiry.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
-import { finishPastRemovals } from "../features/files/past-removal.ts";
+import { finishHistoryRemovals } from "../features/files/history-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
 import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
@@ -151,6 +151,6 @@ async function handOn(living: TestService, { shared, by, member }: Living): Prom
   await living.handlers.vaults.restore({ params, body: {} }, context);
   await purgeVault(living, claimed);
   await finishPurges(living, new AbortController().signal);
-  await finishPastRemovals(living, new AbortController().signal);
+  await finishHistoryRemovals(living, new AbortController().signal);
   await purgeTrash(living, new AbortController().signal);
 }

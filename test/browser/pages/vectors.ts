@@ -120,12 +120,13 @@ async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 }
 
 function openFile({ file, dataKey, digest }: FileToOpen, { byteByByte }: VectorsInput): Promise<readonly Opened[]> {
-  const key = { dataKey: new DataKey(bytesOf(dataKey)), digest: digest === undefined ? null : bytesOf(digest) };
+  const unlock = () => ({
+    dataKey: new DataKey(bytesOf(dataKey)),
+    digest: digest === undefined ? null : bytesOf(digest),
+  });
   const bytes = bytesOf(file);
   const feedings = byteByByte ? [...FEEDINGS, [1]] : FEEDINGS;
-  return inTurn(feedings, (sizes) =>
-    collect(() => decryptFile(webPlatform, feed(bytes, sizes), { unlock: () => key })),
-  );
+  return inTurn(feedings, (sizes) => collect(() => decryptFile(webPlatform, feed(bytes, sizes), { unlock })));
 }
 
 async function readRanges({ file, dataKey }: FileToOpen): Promise<readonly Opened[]> {

@@ -60,7 +60,7 @@ export async function whatChanged(world: World): Promise<Checks> {
     "J23-poll": async () => {
       const places: string[] = [];
       const signal = AbortSignal.timeout(20_000);
-      const feed = agent.changes.follow({ signal, onPlace: (place) => places.push(place) });
+      const feed = agent.changes.follow({ signal, onCursor: (place) => places.push(place) });
       const next = feed.next();
       while (places.length === 0) await new Promise(setImmediate);
       await put(owner, other.id, "not for the agent");

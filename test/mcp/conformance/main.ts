@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
-import { createKeys, serveHttp } from "@coffer/mcp/http";
+import { KeyHolders, serveHttp } from "@coffer/mcp/http";
 import { spawnShell } from "../../kit/mcp-http.ts";
 import { installPeers, PEER_PROGRAMS } from "../../../dev/scripts/peers.ts";
 import { createFixtures } from "./fixtures.ts";
@@ -84,7 +84,7 @@ async function runSuite(stack: Stack): Promise<void> {
   const options = { clientFor: (apiKey: string) => createClient({ baseUrl: stack.baseUrl, credentials: { apiKey } }) };
   const shell = await serveHttp({
     http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
-    keys: createKeys({ ...options, limits: { atOnce: 16, perMinute: 100_000 } }),
+    keys: new KeyHolders({ ...options, limits: { atOnce: 16, perMinute: 100_000 } }),
     serverFor: (_holder, notify) => createFixtures(notify()),
     log: () => undefined,
   });

@@ -83,10 +83,10 @@ export async function simulateApproval(
   caller: string,
   transaction: Transaction,
 ): Promise<ApprovalOpinion> {
-  const asked = Transaction.from(transaction);
-  asked.setSender(caller);
+  const question = Transaction.from(transaction);
+  question.setSender(caller);
   const result = await client.core
-    .simulateTransaction({ transaction: asked, checksEnabled: false, include: { effects: true } })
+    .simulateTransaction({ transaction: question, checksEnabled: false, include: { effects: true } })
     .catch((error: unknown) => missingObject(error));
   if (result === "vault_missing") return { verdict: result, cost: null };
   if (result.$kind === "Transaction")

@@ -52,16 +52,16 @@ function classifyByChain({ verdict, skew }: ChainOpinion, cause: unknown): Chain
 type Reason = "clock_skew" | "address_alias" | "key_servers_behind" | "key_servers_unavailable";
 
 function classifyByServers(denial: Denial): ChainError {
-  const weightOf = (wanted: (outcome: Outcome | null) => boolean): number =>
+  const weightOf = (matches: (outcome: Outcome | null) => boolean): number =>
     denial.set.servers
-      .filter(({ objectId }) => wanted(denial.outcomes.get(objectId) ?? null))
+      .filter(({ objectId }) => matches(denial.outcomes.get(objectId) ?? null))
       .reduce((sum, { weight }) => sum + weight, 0);
   const undecided = weightOf((outcome) => outcome === null || outcome.kind === "cancelled");
-  const given = weightOf((outcome) => outcome?.kind === "answered");
+  const answeredWeight = weightOf((outcome) => outcome?.kind === "answered");
   // The first reason that alone would be enough; with too many servers away, nothing else matters.
   const enough = (reason: Reason): boolean => {
     const refusing = weightOf((outcome) => outcome !== null && reasonOf(outcome) === reason);
-    return refusing > 0 && refusing + given + undecided >= denial.set.threshold;
+    return refusing > 0 && refusing + answeredWeight + undecided >= denial.set.threshold;
   };
   const reason = (["clock_skew", "address_alias", "key_servers_behind"] as const).find(enough);
   const { cause } = denial;
@@ -89,7 +89,7 @@ function reasonOf(outcome: Outcome): Reason | null {
 /** "Too few key servers give keys; 2 of 3 shares are needed. Key server 1 of 3 (0x12ab…cdef) cannot be reached; …". */
 function describeServers({ set, outcomes }: Denial): string {
   const outcomeOf = (objectId: string): Outcome | null => outcomes.get(objectId) ?? null;
-  const told = set.servers.flatMap((server) => {
+  const reasons = set.servers.flatMap((server) => {
     const said = describeOutcome(outcomeOf(server.objectId));
     return said === null ? [] : [`${nameKeyServer(set, server)} ${said}`];
   });
@@ -98,7 +98,7 @@ function describeServers({ set, outcomes }: Denial): string {
   const needed = `${set.threshold} of ${weigh(set.servers)} shares are needed`;
   const curable = set.servers.filter(({ objectId }) => !lasts(outcomeOf(objectId)));
   const advice = weigh(curable) >= set.threshold ? "Try again later." : LASTING_ADVICE;
-  return `Too few key servers give keys; ${needed}. ${told.join("; ")}. ${advice}`;
+  return `Too few key servers give keys; ${needed}. ${reasons.join("; ")}. ${advice}`;
 }
 
 const LASTING_ADVICE =

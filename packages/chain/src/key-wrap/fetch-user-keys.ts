@@ -9,7 +9,7 @@ import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
 import type { CheckedKey } from "./sealed-key.ts";
-import { findSessionProblem } from "./session.ts";
+import { findSessionProblem } from "./key-server-session.ts";
 
 /** What a key server accepts in one request. */
 export const MAX_BATCH = 100;

@@ -54,10 +54,10 @@ export async function openKeyServers(set: KeyServerSet, options: GroupOptions): 
   });
   const urls = new Map<string, string>();
   for (const server of set.servers) {
-    const found = servers.get(server.objectId);
-    if (found === undefined || toBase64(found.pk) !== server.publicKey) throw changed(server, "public key");
-    if (!found.url.startsWith("https://") && options.network !== "localnet") throw changed(server, "kind of address");
-    urls.set(server.objectId, found.url);
+    const onChain = servers.get(server.objectId);
+    if (onChain === undefined || toBase64(onChain.pk) !== server.publicKey) throw changed(server, "public key");
+    if (!onChain.url.startsWith("https://") && options.network !== "localnet") throw changed(server, "kind of address");
+    urls.set(server.objectId, onChain.url);
   }
   return { set, seal, outcomes, urls };
 }

@@ -2,8 +2,8 @@ import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { NetworkConfiguration } from "../network.ts";
 import type { TransactionSigner } from "../signer.ts";
 import type { VaultObjects } from "./approval.ts";
-import type { RememberedReads } from "./remembered-reads.ts";
-import type { Sessions } from "./session.ts";
+import type { ReadCache } from "./read-cache.ts";
+import type { KeyServerSessions } from "./key-server-session.ts";
 
 /** The parts of one wrap. */
 export interface KeyWrapParts {
@@ -17,6 +17,6 @@ export interface KeyWrapParts {
   readonly timeout: number;
   /** Identities in one request to a key server. */
   readonly batch: number;
-  readonly reads: RememberedReads;
-  readonly sessions: Sessions;
+  readonly reads: ReadCache;
+  readonly sessions: KeyServerSessions;
 }

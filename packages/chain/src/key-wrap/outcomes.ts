@@ -160,8 +160,8 @@ function outcomeOf(response: Response, body: Uint8Array): Outcome {
     return { kind: holdsKeys(text) ? "answered" : "foreign" };
   }
   const error = parseErrorName(text);
-  const known = REFUSALS.find((name) => name === error);
-  return known === undefined ? { kind: "http", status: response.status } : { kind: "refused", error: known };
+  const refusal = REFUSALS.find((name) => name === error);
+  return refusal === undefined ? { kind: "http", status: response.status } : { kind: "refused", error: refusal };
 }
 
 function holdsKeys(text: string): boolean {

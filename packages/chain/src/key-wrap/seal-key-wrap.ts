@@ -12,10 +12,10 @@ import { fetchUserKeys, MAX_BATCH } from "./fetch-user-keys.ts";
 import { openKeyServers, type KeyServerGroup } from "./key-server-group.ts";
 import { checkKeyServers, type KeyServerStatus } from "./key-server-status.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
-import { associatedData, freshIdentity } from "./place.ts";
-import { rememberReads } from "./remembered-reads.ts";
+import { associatedData, freshIdentity } from "./sealed-key-binding.ts";
+import { cacheReads } from "./read-cache.ts";
 import { parseSealedKey, type CheckedKey } from "./sealed-key.ts";
-import { findSessionProblem, Sessions } from "./session.ts";
+import { findSessionProblem, KeyServerSessions } from "./key-server-session.ts";
 
 export interface SealKeyWrapOptions {
   readonly client: SuiGrpcClient;
@@ -107,8 +107,8 @@ function partsOf(options: SealKeyWrapOptions): KeyWrapParts {
     sleep: options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))),
     timeout: options.timeout ?? 10_000,
     batch: options.batch ?? MAX_BATCH,
-    reads: rememberReads(client),
-    sessions: new Sessions({ client, signer, packageId: network.originalPackageId, clock }),
+    reads: cacheReads(client),
+    sessions: new KeyServerSessions({ client, signer, packageId: network.originalPackageId, clock }),
   };
 }
 
@@ -151,14 +151,14 @@ async function encrypt(
 
 async function unwrapKeys(parts: KeyWrapParts, items: readonly SealedVaultKey[]): Promise<Uint8Array[]> {
   const checked = items.map((item) => parseSealedKey(item, parts.network));
-  const opened = new Map<CheckedKey, Uint8Array>();
+  const keyBytes = new Map<CheckedKey, Uint8Array>();
   for (const set of parts.network.keyServerSets) {
     const ofSet = checked.filter((key) => key.set === set);
     if (ofSet.length === 0) continue;
     const keys = await unwrapFrom(parts, await openGroup(parts, set, ofSet.length), ofSet);
-    for (const [at, key] of ofSet.entries()) opened.set(key, keys[at] ?? new Uint8Array());
+    for (const [at, key] of ofSet.entries()) keyBytes.set(key, keys[at] ?? new Uint8Array());
   }
-  return checked.map((key) => opened.get(key) ?? new Uint8Array());
+  return checked.map((key) => keyBytes.get(key) ?? new Uint8Array());
 }
 
 async function unwrapFrom(
@@ -167,10 +167,10 @@ async function unwrapFrom(
   keys: readonly CheckedKey[],
 ): Promise<Uint8Array[]> {
   const decryptWith = await fetchUserKeys(parts, group, keys);
-  const opened: Uint8Array[] = [];
-  for (const key of keys) opened.push(await decryptWith(key).catch(refuseSealedKey));
-  if (opened.some((key) => key.length !== 32)) refuseSealedKey(undefined);
-  return opened;
+  const keyBytes: Uint8Array[] = [];
+  for (const key of keys) keyBytes.push(await decryptWith(key).catch(refuseSealedKey));
+  if (keyBytes.some((key) => key.length !== 32)) refuseSealedKey(undefined);
+  return keyBytes;
 }
 
 /** The key servers gave the right keys, so the sealed key does not match its own description. */

@@ -6,7 +6,7 @@ import { CryptoError, MAX_SEALED_KEY_BYTES, type SealedVaultKey } from "@coffer/
 import { EncryptedObject } from "@mysten/seal";
 import { fromHex } from "@mysten/sui/utils";
 import type { KeyServerSet, NetworkConfiguration } from "../network.ts";
-import { associatedData, equalBytes, IDENTITY_BYTES, identityStart } from "./place.ts";
+import { associatedData, equalBytes, IDENTITY_BYTES, identityStart } from "./sealed-key-binding.ts";
 
 /** 32 bytes of key and the tag of AES-GCM. */
 const BLOB_BYTES = 48;

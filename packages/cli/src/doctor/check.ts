@@ -29,7 +29,7 @@ export const problem = (name: string, value: string, nextStep: string, source: s
 });
 
 /** Of what the SDK says about a layer between this machine and what is in a vault. */
-export function ofLayer(name: string, { state, cause, nextStep: step }: LayerCheck, vaultId?: string): Check {
+export function layerCheck(name: string, { state, cause, nextStep: step }: LayerCheck, vaultId?: string): Check {
   const nextStep = inCommandWords(step, vaultId);
   if (state === "ok") return ok(name, nextStep);
   return state === "failed" ? problem(name, cause ?? "failed", nextStep) : unset(name, nextStep);

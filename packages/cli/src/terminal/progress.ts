@@ -37,9 +37,9 @@ export function terminalProgress(
       while (points.length > 2 && at - (points[0]?.at ?? at) > WINDOW_MS) points.shift();
       const [first] = points;
       const rate = first === undefined || at === first.at ? 0 : ((done - first.done) * 1_000) / (at - first.at);
-      const left = rate > 0 ? ` ${durationText((total - done) / rate)} left` : "";
+      const remaining = rate > 0 ? ` ${durationText((total - done) / rate)} left` : "";
       const share = total > 0 ? `${String(Math.floor((100 * done) / total)).padStart(3)}%` : "";
-      const line = `${title} ${share} ${amount(done, unit)} of ${amount(total, unit)} ${amount(Math.round(rate), unit)}/s${left} ${detail}`;
+      const line = `${title} ${share} ${amount(done, unit)} of ${amount(total, unit)} ${amount(Math.round(rate), unit)}/s${remaining} ${detail}`;
       const room = stream.columns - 1;
       const end = path === "" ? "" : ` ${endOf(path, Math.max(1, room - 1 - widthOf(line)))}`;
       isShown = true;

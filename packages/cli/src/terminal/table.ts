@@ -1,5 +1,5 @@
 import type { Column } from "../result.ts";
-import { shown, widthOf } from "./visible.ts";
+import { visibleText, widthOf } from "./visible.ts";
 
 /** A table for people: titles, then a line for each item. Columns without any value are left out. */
 export function tableText(
@@ -10,7 +10,7 @@ export function tableText(
   const cells = columns.map(({ title, of, isNumber }) => ({
     title: title.toUpperCase(),
     isNumber: isNumber === true,
-    values: items.map((item) => shown(of(item))),
+    values: items.map((item) => visibleText(of(item))),
   }));
   const filled = cells.filter(({ values }) => values.some((value) => value !== ""));
   const sized = filled.map((column) => ({

@@ -1,18 +1,18 @@
 /** Text for a terminal: what others wrote becomes harmless, and tables have straight columns. */
 import { Untrusted } from "@coffer/tasks/start";
 import { asInvoked } from "../invocation.ts";
-import type { Shown } from "../result.ts";
+import type { Printable } from "../result.ts";
 import type { World } from "../world.ts";
 
 /** What is shown of a value. Control characters, escapes and characters that turn or hide text are spelled out. */
-export function shown(value: Shown): string {
+export function visibleText(value: Printable): string {
   if (value === null || value === undefined) return "";
   return value instanceof Untrusted ? value.visible() : String(value);
 }
 
 /** The same of a part of a line. Next steps in texts of ours begin with the reader's own command. */
-export function shownTo({ invocation }: Pick<World, "invocation">, value: Shown): string {
-  return typeof value === "string" ? asInvoked(value, invocation) : shown(value);
+export function visibleTextFor({ invocation }: Pick<World, "invocation">, value: Printable): string {
+  return typeof value === "string" ? asInvoked(value, invocation) : visibleText(value);
 }
 
 /** Columns that a terminal takes for the text: East Asian wide characters and emoji take two, marks none. */
@@ -29,23 +29,23 @@ const WIDE =
 /** Cuts a text to a width, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  let kept = "";
+  let fitting = "";
   for (const character of text) {
-    if (widthOf(kept + character) > width - 1) break;
-    kept += character;
+    if (widthOf(fitting + character) > width - 1) break;
+    fitting += character;
   }
-  return `${kept}…`;
+  return `${fitting}…`;
 }
 
 /** The end of a text, no wider than that: of a path it says the most. */
 export function endOf(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  let kept = "";
+  let fitting = "";
   for (const character of Array.from(text).reverse()) {
-    if (widthOf(character + kept) > width - 1) break;
-    kept = character + kept;
+    if (widthOf(character + fitting) > width - 1) break;
+    fitting = character + fitting;
   }
-  return `…${kept}`;
+  return `…${fitting}`;
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
@@ -64,7 +64,7 @@ export const timeText = (moment: string | null | undefined): string =>
 /** 1:05, or 2:03:04. */
 export function durationText(seconds: number): string {
   const whole = Math.round(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [hours, minutes, secondsPart] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const two = (number: number): string => String(number).padStart(2, "0");
-  return hours > 0 ? `${String(hours)}:${two(minutes)}:${two(rest)}` : `${String(minutes)}:${two(rest)}`;
+  return hours > 0 ? `${String(hours)}:${two(minutes)}:${two(secondsPart)}` : `${String(minutes)}:${two(secondsPart)}`;
 }

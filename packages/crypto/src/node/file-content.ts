@@ -42,7 +42,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 
 /**
  * Writes pieces in order from the file's present position. The next piece is made while the last is written, which
- * `reuseBuffer` allows. Answers how many bytes were written. Written bytes stay when it fails.
+ * `reuseBuffer` allows. Returns how many bytes were written. Written bytes stay when it fails.
  */
 export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let written = 0;

@@ -48,11 +48,11 @@ button:focus-visible { outline: 2px solid var(--color-ring-primary, #3b82f6); ou
 
 export type ViewKind = "files" | "consent";
 
-const made = new Map<ViewKind, string>();
+const pages = new Map<ViewKind, string>();
 
 export function renderPage(kind: ViewKind): string {
-  const known = made.get(kind);
-  if (known !== undefined) return known;
+  const cached = pages.get(kind);
+  if (cached !== undefined) return cached;
   const script = `${VIEW_FUNCTIONS.map(String).join("\n")}\nvoid ${startView.name}(${JSON.stringify(kind)});`;
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(STYLE)}; base-uri 'none'; form-action 'none'`;
   const page = [
@@ -61,7 +61,7 @@ export function renderPage(kind: ViewKind): string {
     `<meta name="viewport" content="width=device-width"><title>Coffer</title><style>${STYLE}</style></head>`,
     `<body><main><p class="quiet">Waiting for the answer.</p></main><script>${script}</script></body></html>`,
   ].join("\n");
-  made.set(kind, page);
+  pages.set(kind, page);
   return page;
 }
 

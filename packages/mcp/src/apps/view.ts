@@ -14,7 +14,7 @@ interface ViewHost {
 
 /** JSON-RPC with the frame's parent. Messages of any other window are ignored. */
 export function connectHost(): ViewHost {
-  const waiting = new Map<unknown, { resolve: (result: Facts) => void; reject: (reason: Error) => void }>();
+  const pendingRequests = new Map<unknown, { resolve: (result: Facts) => void; reject: (reason: Error) => void }>();
   const listeners = new Map<unknown, (params: Facts) => void>();
   let last = 0;
   const send = (message: object): void => {
@@ -28,16 +28,16 @@ export function connectHost(): ViewHost {
       if (id !== undefined) send({ id, result: {} });
       return;
     }
-    const asked = waiting.get(id);
-    waiting.delete(id);
-    if (error === undefined) asked?.resolve((result ?? {}) as Facts);
-    else asked?.reject(new Error(textOf((error as Facts)["message"])));
+    const pending = pendingRequests.get(id);
+    pendingRequests.delete(id);
+    if (error === undefined) pending?.resolve((result ?? {}) as Facts);
+    else pending?.reject(new Error(textOf((error as Facts)["message"])));
   });
   return {
     request: (method, params) =>
       new Promise((resolve, reject) => {
         last += 1;
-        waiting.set(last, { resolve, reject });
+        pendingRequests.set(last, { resolve, reject });
         send({ id: last, method, params });
       }),
     notify: (method, params) => {
@@ -59,16 +59,16 @@ export function applyContext(context: Facts): void {
 }
 
 export function element(tag: string, className: string, text = ""): HTMLElement {
-  const made = document.createElement(tag);
-  made.className = className;
-  made.textContent = text;
-  return made;
+  const created = document.createElement(tag);
+  created.className = className;
+  created.textContent = text;
+  return created;
 }
 
 export function button(className: string, text: string, act: () => void): HTMLElement {
-  const made = element("button", className, text);
-  made.addEventListener("click", act);
-  return made;
+  const created = element("button", className, text);
+  created.addEventListener("click", act);
+  return created;
 }
 
 export function textOf(value: unknown): string {
@@ -120,20 +120,20 @@ export function showFailure(into: HTMLElement, facts: Facts, error: Facts): void
   );
 }
 
-interface Place {
+interface Crumb {
   readonly name: string;
   readonly args: Facts;
 }
 
 /** Browses folders: one table for each, with the way back above it. */
 export function startFiles(host: ViewHost, main: HTMLElement): void {
-  const trail: Place[] = [{ name: "All files", args: {} }];
+  const trail: Crumb[] = [{ name: "All files", args: {} }];
   const path = element("nav", "path");
   const table = element("div", "rows");
   main.replaceChildren(path, table);
   const show = (result: Facts, isMore: boolean): void => {
     const { facts, error } = answerIn(result);
-    path.replaceChildren(...trail.map((place, at) => button("crumb", place.name, () => go(at, place))));
+    path.replaceChildren(...trail.map((crumb, at) => button("crumb", crumb.name, () => go(at, crumb))));
     if (error !== null) {
       showFailure(table, facts, error);
       return;
@@ -156,9 +156,9 @@ export function startFiles(host: ViewHost, main: HTMLElement): void {
     main.classList.remove("busy");
     show(result, isMore);
   };
-  const go = (at: number, place: Place): void => {
+  const go = (at: number, crumb: Crumb): void => {
     trail.length = at + 1;
-    void call(place.args, false);
+    void call(crumb.args, false);
   };
   const more = (cursor: string) => (): void => void call({ ...trail.at(-1)?.args, cursor }, true);
   const open = (row: Facts, vaultId: unknown, facts: Facts): (() => void) | null => {
@@ -231,8 +231,8 @@ export function startConsent(host: ViewHost, main: HTMLElement, tool: string): v
     );
     main.append(choice);
   };
-  host.on("ui/notifications/tool-input", ({ arguments: given }) => {
-    args = (given ?? {}) as Facts;
+  host.on("ui/notifications/tool-input", ({ arguments: sent }) => {
+    args = (sent ?? {}) as Facts;
   });
   host.on("ui/notifications/tool-result", show);
   host.on("ui/notifications/tool-cancelled", () => {

@@ -6,8 +6,8 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment } from "../words.ts";
-import { vaultRef } from "./places.ts";
+import { moment } from "../fact-values.ts";
+import { vaultRef } from "./reference-input.ts";
 import { LOOKS_FORWARD } from "./times.ts";
 
 const amount = z.optional(z.int().check(z.gte(0)));
@@ -70,7 +70,7 @@ async function endOf(
 ): Promise<string | null> {
   if (until !== undefined) return parseEnd("until", until, "UTC");
   if (chainAddress === undefined) return null;
-  return (await call.keptInvites()).get(chainAddress)?.accessUntil ?? null;
+  return (await call.storedInvites()).get(chainAddress)?.accessUntil ?? null;
 }
 
 function stateOf(vaults: readonly Pick<Vault, "id" | "role" | "type">[]): string[] {
@@ -97,7 +97,7 @@ async function addMember(
   };
 }
 
-interface Wish {
+interface InviteArguments {
   readonly name: string;
   readonly vaultIds: string[];
   readonly scopes?: Scope[] | undefined;
@@ -107,8 +107,8 @@ interface Wish {
   readonly requestsPerMinute?: number | undefined;
 }
 
-async function invite(call: Call, wish: Wish, until: string | null): Promise<Outcome> {
-  const { name, vaultIds, scopes, storedBytes, bytesPerDay, filesPerDay, requestsPerMinute } = wish;
+async function invite(call: Call, args: InviteArguments, until: string | null): Promise<Outcome> {
+  const { name, vaultIds, scopes, storedBytes, bytesPerDay, filesPerDay, requestsPerMinute } = args;
   const budgets = Object.fromEntries(
     Object.entries({ storedBytes, bytesPerDay, filesPerDay, requestsPerMinute }).filter(
       ([, each]) => each !== undefined,
@@ -116,7 +116,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
   );
   const client = await call.client();
   const decision = await describeDecision(client, { name, scopes, vaultIds, budgets }, Date.now(), call.signal);
-  const made = await client.invites.create(
+  const created = await client.invites.create(
     {
       name,
       vaultIds,
@@ -126,18 +126,18 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     },
     { signal: call.signal },
   );
-  const file = await call.handOut(inviteFile(made.id), made.text);
-  if (file !== null) await call.handOut(decisionFile(made.id), decision);
+  const file = await call.handOut(inviteFile(created.id), created.text);
+  if (file !== null) await call.handOut(decisionFile(created.id), decision);
   if (file === null) {
-    await client.invites.revoke(made.id);
+    await client.invites.revoke(created.id);
     throw new TaskFailure("local_io", { message: "The invite could not be written into a file, and was revoked" });
   }
   return {
     summary: "The invite is in a file that only this user reads.",
     facts: {
-      inviteId: made.id,
+      inviteId: created.id,
       file: untrusted(file),
-      expires: moment(made.expiresAt),
+      expires: moment(created.expiresAt),
       ends: until === null ? "never" : moment(until),
       nextStep:
         "Tell the user to give the file's text to the agent over a private channel. It works once. The agent then prints the line that lets it in: coffer agents list --approve ADDRESS.",

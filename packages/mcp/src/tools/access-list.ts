@@ -4,9 +4,9 @@ import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token, word } from "../words.ts";
+import { minute, token, word } from "../fact-values.ts";
 import { pageInput, readCursor } from "./page-input.ts";
-import { namedVault, vaultRef } from "./places.ts";
+import { namedVault, vaultRef } from "./reference-input.ts";
 
 export const accessList = defineTool({
   name: "access_list",
@@ -32,7 +32,7 @@ export const accessList = defineTool({
         name: "access",
         columns: ["kind", "id", "state", "rights", "vaults", "ends", "budgets", "name"],
         rows: rows.map((row) => rowOf(row, short)),
-        cursorAfter: (shown) => `skip${String(start.skip + shown)}~${start.cursor ?? ""}`,
+        cursorAfter: (rowCount) => `skip${String(start.skip + rowCount)}~${start.cursor ?? ""}`,
       },
     };
   },

@@ -1,5 +1,5 @@
 /** How the outcomes of an act on several files and folders are shown. */
-import { type ActOutcome, nameOf, shortIds, untrusted } from "@coffer/tasks";
+import { type ItemOutcome, nameOf, shortIds, untrusted } from "@coffer/tasks";
 import type { Fact, Outcome } from "../result.ts";
 import { COUNT, TEXT } from "../schema.ts";
 
@@ -9,7 +9,7 @@ const MOST_SHOWN = 50;
 export const ACTED = { done: COUNT, failed: COUNT, cut: TEXT, nextStep: TEXT };
 
 /** `done` is a word for what happened, such as `moved`. Failures come first. */
-export function actedOutcome(outcomes: readonly ActOutcome[], done: string): Outcome {
+export function actedOutcome(outcomes: readonly ItemOutcome[], done: string): Outcome {
   const failed = outcomes.filter(({ failure }) => failure !== null);
   const good = outcomes.length - failed.length;
   const rows = [...failed, ...outcomes.filter(({ failure }) => failure === null)];
@@ -36,7 +36,7 @@ export function actedOutcome(outcomes: readonly ActOutcome[], done: string): Out
 }
 
 /** The steps of the codes, each once. */
-function stepsOf(failed: readonly ActOutcome[]): string {
+function stepsOf(failed: readonly ItemOutcome[]): string {
   const steps = new Set(failed.flatMap(({ failure }) => (failure === null ? [] : [failure.nextStep])));
   return [...steps].slice(0, 3).join(" ");
 }

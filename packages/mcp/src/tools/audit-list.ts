@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment, token, word } from "../words.ts";
+import { moment, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
 import { LOOKS_BACK } from "./times.ts";
 
@@ -59,8 +59,8 @@ async function listLog(
 ): Promise<Outcome> {
   const from = since === undefined ? null : parseMoment("since", since, "UTC");
   const start = readCursor(cursor);
-  const wish = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
-  const { events, nextCursor } = await readAudit(call, { ...wish, ...start });
+  const query = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
+  const { events, nextCursor } = await readAudit(call, { ...query, ...start });
   const isOver = nextCursor === null;
   return {
     summary: isOver ? `${String(events.length)} entries.` : `${String(events.length)} entries, and there may be more.`,

@@ -5,9 +5,9 @@ import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment, token, word } from "../words.ts";
+import { moment, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { namedVault, vaultRef } from "./places.ts";
+import { namedVault, vaultRef } from "./reference-input.ts";
 import { LOOKS_BACK } from "./times.ts";
 
 /** Hosts give a call 60 s, some 30. */

@@ -1,11 +1,11 @@
 import { api } from "@coffer/contract";
-import { type ActOutcome, findItems, itemsBelow, TaskFailure, trashItems } from "@coffer/tasks";
+import { type ItemOutcome, findItems, itemsBelow, TaskFailure, trashItems } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 /** More files than these, or a folder, need a person's agreement. */
 const FREELY = 10;
@@ -34,13 +34,13 @@ export const fileDelete = defineTool({
   table: "rows",
   run: async ({ files, vaultId, confirm }, call) => {
     const vault = await namedVault(call, vaultId);
-    const found = await findItems(call, vault, files);
-    const items = found.flatMap(({ item }) => (item === null ? [] : [item]));
+    const outcomes = await findItems(call, vault, files);
+    const items = outcomes.flatMap(({ item }) => (item === null ? [] : [item]));
     if (items.length > FREELY || items.some(({ kind }) => kind === "folder")) {
       const stateNow = async (): Promise<unknown> => (await previewOf(call, await findItems(call, vault, files))).state;
-      await call.confirm({ ...(await previewOf(call, found)), stateNow, token: confirm });
+      await call.confirm({ ...(await previewOf(call, outcomes)), stateNow, token: confirm });
     }
-    return actedOutcome(await trashItems(call, found), "trashed");
+    return actedOutcome(await trashItems(call, outcomes), "trashed");
   },
 });
 
@@ -49,12 +49,12 @@ export const fileDelete = defineTool({
  * that an agreement holds for what was counted and for nothing that came since.
  * @throws TaskFailure `invalid_arguments` for a folder that holds too much to be counted.
  */
-async function previewOf(call: Call, found: readonly ActOutcome[]) {
+async function previewOf(call: Call, outcomes: readonly ItemOutcome[]) {
   const folders: string[] = [];
   let files = 0;
   let bytes = 0;
   const state: string[] = [];
-  for (const { item } of found) {
+  for (const { item } of outcomes) {
     if (item === null) continue;
     if (item.kind === "file") {
       files += 1;
@@ -63,20 +63,20 @@ async function previewOf(call: Call, found: readonly ActOutcome[]) {
       continue;
     }
     const short = item.id.slice(0, 8);
-    const below = await itemsBelow(call, item.folder, MOST_BELOW);
-    if (below === null)
+    const contents = await itemsBelow(call, item.folder, MOST_BELOW);
+    if (contents === null)
       throw new TaskFailure("invalid_arguments", {
         message: `The folder ${short} holds more than ${String(MOST_BELOW)} files and folders, too many to agree to at once`,
         nextStep: "Delete folders in it one by one.",
       });
-    const size = below.files.reduce((sum, file) => sum + file.size, 0);
-    const more = below.folders.length === 0 ? "" : ` and ${String(below.folders.length)} folders`;
-    folders.push(`${short}: ${String(below.files.length)} files (${String(size)} bytes)${more}`);
-    const contents = [
-      ...below.files.map(({ id, versionId }) => `${id} ${versionId}`),
-      ...below.folders.map(({ id }) => id),
+    const size = contents.files.reduce((sum, file) => sum + file.size, 0);
+    const more = contents.folders.length === 0 ? "" : ` and ${String(contents.folders.length)} folders`;
+    folders.push(`${short}: ${String(contents.files.length)} files (${String(size)} bytes)${more}`);
+    const ids = [
+      ...contents.files.map(({ id, versionId }) => `${id} ${versionId}`),
+      ...contents.folders.map(({ id }) => id),
     ];
-    state.push([item.id, String(item.folder.revision), ...contents.toSorted()].join(" "));
+    state.push([item.id, String(item.folder.revision), ...ids.toSorted()].join(" "));
   }
   const folderText = folders.length === 0 ? "" : `; folders ${folders.join("; ")}`;
   return {

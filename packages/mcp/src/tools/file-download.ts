@@ -8,10 +8,10 @@ import {
   findFolder,
   findVersion,
   makeDownloadsFolder,
-  onlyThese,
-  type Replaced,
-  replacedByFiles,
-  replacedByFolder,
+  allowOverwrites,
+  type Overwrite,
+  findFileOverwrites,
+  findFolderOverwrites,
   requireAllowed,
   TaskFailure,
   untrusted,
@@ -21,9 +21,9 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { byteCount } from "../words.ts";
-import { findOwnFile, findReadableFile, RECEIPT } from "./own-file.ts";
-import { folderRef, itemRef, localPath, namedVault, vaultRef } from "./places.ts";
+import { byteCount } from "../fact-values.ts";
+import { findOwnFile, findReadableFile, RECEIPT } from "./file-facts.ts";
+import { folderRef, itemRef, localPath, namedVault, vaultRef } from "./reference-input.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
 const MOST_FILES = 100;
@@ -73,7 +73,7 @@ export const fileDownload = defineTool({
     const vault = await namedVault(call, args.vaultId);
     const plan: DownloadPlan = {
       dest: args.dest,
-      overwrite: args.ifExists === "replace" && (await agreedReplacing(call, vault, args)),
+      overwrite: args.ifExists === "replace" && (await agreedOverwrites(call, vault, args)),
       skips: args.ifExists === "skip",
       versionId: null,
       range: rangeOf(args.offset, args.length),
@@ -82,19 +82,19 @@ export const fileDownload = defineTool({
     return await call.transfers.run(async (progress) => {
       const running = { ...call, ...call.withProgress(progress) };
       if (folder !== undefined) return await folderTo(running, vault, folder, plan);
-      const [named = "", ...others] = files;
-      if (others.length === 0) return await oneTo(running, vault, named, plan, args.version);
+      const [only = "", ...others] = files;
+      if (others.length === 0) return await oneTo(running, vault, only, plan, args.version);
       refuseForMany(args.version, plan);
       const find = args.ciphertext ? findOwnFile : findReadableFile;
-      const found = await Promise.all(files.map((each) => find(running, each, vault)));
-      if (!args.ciphertext && found.some(({ encrypted }) => encrypted)) call.noteClosed();
-      const rows = await downloadMany(running, call.downloads, found, plan);
+      const sources = await Promise.all(files.map((each) => find(running, each, vault)));
+      if (!args.ciphertext && sources.some(({ encrypted }) => encrypted)) call.recordClosedContent();
+      const rows = await downloadMany(running, call.downloads, sources, plan);
       return call.transfers.report((start) => reportOf(rows, start));
     });
   },
 });
 
-interface Wanted {
+interface ReplaceArguments {
   readonly files?: readonly string[] | undefined;
   readonly folder?: string | undefined;
   readonly dest: string;
@@ -105,33 +105,37 @@ interface Wanted {
  * Asks before local files are replaced, which nothing brings back. What appears here or at the service meanwhile is left alone.
  * @throws TaskFailure `confirmation_required`, `declined`.
  */
-async function agreedReplacing(call: Call, vault: string | null, wanted: Wanted): Promise<DownloadPlan["overwrite"]> {
-  const { confirm: token, dest, files = [], folder: named } = wanted;
-  const find = async (): Promise<Replaced[]> => {
-    if (named === undefined) {
-      const found = await Promise.all(files.map((each) => findOwnFile(call, each, vault)));
-      return await replacedByFiles(call.downloads, found, dest);
+async function agreedOverwrites(
+  call: Call,
+  vault: string | null,
+  args: ReplaceArguments,
+): Promise<DownloadPlan["overwrite"]> {
+  const { confirm: token, dest, files = [], folder: folderText } = args;
+  const find = async (): Promise<Overwrite[]> => {
+    if (folderText === undefined) {
+      const sources = await Promise.all(files.map((each) => findOwnFile(call, each, vault)));
+      return await findFileOverwrites(call.downloads, sources, dest);
     }
-    const { folder, vaultId } = await folderOf(call, vault, named);
-    return await replacedByFolder(call, call.downloads, vaultId, folder, dest);
+    const { folder, vaultId } = await folderOf(call, vault, folderText);
+    return await findFolderOverwrites(call, call.downloads, vaultId, folder, dest);
   };
-  const replaced = await find();
-  if (replaced.length === 0) return false;
+  const overwrites = await find();
+  if (overwrites.length === 0) return false;
   const [top = ""] = call.downloads.folders;
   await call.confirm({
-    preview: `Replace ${String(replaced.length)} local files below the folder for downloads: ${namesOf(replaced, top)}`,
-    state: replaced,
+    preview: `Replace ${String(overwrites.length)} local files below the folder for downloads: ${namesOf(overwrites, top)}`,
+    state: overwrites,
     stateNow: find,
     token,
     isFinal: true,
   });
-  return onlyThese(replaced);
+  return allowOverwrites(overwrites);
 }
 
 const MOST_NAMED = 10;
 
 /** Others may have chosen a name, and a preview is no place for their sentences: such a file goes by its id. */
-function namesOf(replaced: readonly Replaced[], top: string): string {
+function namesOf(replaced: readonly Overwrite[], top: string): string {
   const names = replaced.slice(0, MOST_NAMED).map(({ path, fileId }) => {
     const below = relative(top, path);
     return /^[\w./-]{1,100}$/.test(below) ? below : `what file ${fileId?.slice(0, 8) ?? ""} is to replace`;
@@ -144,17 +148,17 @@ function refuseForMany(version: string | undefined, { range }: DownloadPlan): vo
     throw new TaskFailure("invalid_arguments", { message: "version, offset and length are for a single file" });
 }
 
-async function folderTo(call: Call, vault: string | null, named: string, plan: DownloadPlan): Promise<Outcome> {
+async function folderTo(call: Call, vault: string | null, folderText: string, plan: DownloadPlan): Promise<Outcome> {
   refuseForMany(undefined, plan);
-  const { folder, vaultId } = await folderOf(call, vault, named);
+  const { folder, vaultId } = await folderOf(call, vault, folderText);
   const { type } = await (await call.client()).vaults.get(vaultId, { signal: call.signal });
-  if (type !== "public" && !plan.ciphertext) call.noteClosed();
+  if (type !== "public" && !plan.ciphertext) call.recordClosedContent();
   const rows = await downloadFolderTo(call, call.downloads, vaultId, folder, plan);
   return call.transfers.report((start) => reportOf(rows, start));
 }
 
-async function folderOf(call: Call, vault: string | null, named: string) {
-  const folder = await findFolder(call, vault, named);
+async function folderOf(call: Call, vault: string | null, folderText: string) {
+  const folder = await findFolder(call, vault, folderText);
   const vaultId = folder?.vaultId ?? vault;
   if (vaultId === null) throw new TaskFailure("vault_required");
   return { folder, vaultId };
@@ -163,13 +167,13 @@ async function folderOf(call: Call, vault: string | null, named: string) {
 async function oneTo(
   call: Call,
   vault: string | null,
-  named: string,
+  fileText: string,
   plan: DownloadPlan,
   version: string | undefined,
 ): Promise<Outcome> {
-  const file = await (plan.ciphertext ? findOwnFile : findReadableFile)(call, named, vault);
+  const file = await (plan.ciphertext ? findOwnFile : findReadableFile)(call, fileText, vault);
   const versionId = version === undefined ? null : await findVersion(call, file, version);
-  if (file.encrypted && !plan.ciphertext) call.noteClosed();
+  if (file.encrypted && !plan.ciphertext) call.recordClosedContent();
   const size = plan.ciphertext ? (file.storedSize ?? file.size) : file.size;
   if (plan.range !== null && versionId === null && plan.range.offset >= size)
     throw new TaskFailure("invalid_arguments", { message: `offset must be below the file's ${byteCount(size)}` });

@@ -6,9 +6,9 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, word } from "../words.ts";
-import { closedStep, fileFacts, FILE_OUTPUT, whyClosed } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { minute, word } from "../fact-values.ts";
+import { closedStep, fileFacts, FILE_OUTPUT, whyClosed } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_FILES = 20;
 /** Versions of one file that an answer shows. */
@@ -87,8 +87,8 @@ function authorOf(author: Author | null): Fact {
 }
 
 async function showMany(call: Call, vault: string | null, names: readonly string[]): Promise<Outcome> {
-  const found = await Promise.all(names.map((name) => findOrWhyNot(call, vault, name)));
-  const files = found.filter((each): each is File => typeof each !== "string");
+  const results = await Promise.all(names.map((name) => findOrWhyNot(call, vault, name)));
+  const files = results.filter((each): each is File => typeof each !== "string");
   const short = shortIds(files.flatMap(({ id, vaultId }) => [id, vaultId]));
   return {
     summary: `${String(files.length)} of ${String(names.length)} files found.`,
@@ -96,7 +96,7 @@ async function showMany(call: Call, vault: string | null, names: readonly string
     table: {
       name: "rows",
       columns: ["id", "bytes", "modified", "vaultId", "author", "name", "problem"],
-      rows: found.map((each, index) =>
+      rows: results.map((each, index) =>
         typeof each === "string" ? [...EMPTY, untrusted(names[index] ?? ""), each] : fileRow(each, short),
       ),
     },

@@ -6,10 +6,10 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token } from "../words.ts";
-import { closedStep, whyClosed } from "./own-file.ts";
+import { minute, token } from "../fact-values.ts";
+import { closedStep, whyClosed } from "./file-facts.ts";
 import { pageInput } from "./page-input.ts";
-import { folderRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_DEPTH = 5;
 
@@ -45,17 +45,17 @@ export const fileList = defineTool({
   run: async ({ vaultId, folder, depth, trashed, limit, cursor }, call) => {
     const vault = await namedVault(call, vaultId);
     const within = folder === undefined ? null : await findFolder(call, vault, folder);
-    const place: Place = {
+    const listed: ListedFolder = {
       vaultId: within?.vaultId ?? vault,
       // All vaults together have no top to list.
       folderId: within?.id ?? (vault === null || trashed ? null : ROOT),
       trashed,
     };
-    return depth === 1 ? await listPage(call, place, limit, cursor) : await listTree(call, place, limit, depth);
+    return depth === 1 ? await listPage(call, listed, limit, cursor) : await listTree(call, listed, limit, depth);
   },
 });
 
-interface Place {
+interface ListedFolder {
   /** null: all vaults. */
   readonly vaultId: string | null;
   /** null: all folders, or the trash. */
@@ -70,13 +70,13 @@ interface Row {
 }
 
 /** A place in a list: folders come before files. */
-interface Start {
+interface PageStart {
   readonly kind: "folders" | "files";
   readonly skip: number;
   readonly cursor: string | null;
 }
 
-function readStart(text: string | undefined): Start {
+function readStart(text: string | undefined): PageStart {
   const [, kind, skip, cursor] = /^(d|f)(\d{1,4})~(.*)$/s.exec(text ?? "") ?? [];
   if (kind === undefined) return { kind: text === undefined ? "folders" : "files", skip: 0, cursor: text ?? null };
   return {
@@ -86,36 +86,37 @@ function readStart(text: string | undefined): Start {
   };
 }
 
-const write = ({ kind, skip, cursor }: Start): string =>
+const write = ({ kind, skip, cursor }: PageStart): string =>
   `${kind === "folders" ? "d" : "f"}${String(skip)}~${cursor ?? ""}`;
 
-interface Part {
+interface ListedPage {
   readonly rows: Row[];
-  readonly start: Start;
-  readonly next: Start | null;
+  readonly start: PageStart;
+  readonly next: PageStart | null;
 }
 
-async function listPage(call: Call, place: Place, limit: number, cursor: string | undefined): Promise<Outcome> {
-  const parts: Part[] = [];
+async function listPage(call: Call, listed: ListedFolder, limit: number, cursor: string | undefined): Promise<Outcome> {
+  const pages: ListedPage[] = [];
   // The newest files of all vaults are no place: no folder is in it.
   const first = readStart(cursor);
-  let start: Start | null = place.vaultId === null && !place.trashed && first.kind === "folders" ? { ...FILES } : first;
+  let start: PageStart | null =
+    listed.vaultId === null && !listed.trashed && first.kind === "folders" ? { ...FILES } : first;
   let room = limit;
   while (start !== null && room > 0) {
-    const part: Part = await readPart(call, place, start, room);
-    parts.push(part);
-    room -= part.rows.length;
-    start = part.next;
-    if (part.next?.kind === part.start.kind) break;
+    const page: ListedPage = await readListedPage(call, listed, start, room);
+    pages.push(page);
+    room -= page.rows.length;
+    start = page.next;
+    if (page.next?.kind === page.start.kind) break;
   }
-  const rows = parts.flatMap((part) => part.rows);
-  return await outcomeOf(call, place, rows, {
+  const rows = pages.flatMap((page) => page.rows);
+  return await outcomeOf(call, listed, rows, {
     nextCursor: start === null ? null : write(start),
-    cursorAfter: (shown) => {
-      let left = shown;
-      for (const part of parts) {
-        if (left < part.rows.length) return write({ ...part.start, skip: part.start.skip + left });
-        left -= part.rows.length;
+    cursorAfter: (rowCount) => {
+      let remaining = rowCount;
+      for (const page of pages) {
+        if (remaining < page.rows.length) return write({ ...page.start, skip: page.start.skip + remaining });
+        remaining -= page.rows.length;
       }
       return write(start ?? FILES);
     },
@@ -123,18 +124,18 @@ async function listPage(call: Call, place: Place, limit: number, cursor: string 
   });
 }
 
-const FILES: Start = { kind: "files", skip: 0, cursor: null };
+const FILES: PageStart = { kind: "files", skip: 0, cursor: null };
 
-async function readPart(call: Call, place: Place, start: Start, room: number): Promise<Part> {
+async function readListedPage(call: Call, listed: ListedFolder, start: PageStart, room: number): Promise<ListedPage> {
   const client = await call.client();
   const { signal } = call;
   const query = {
     limit: Math.min(room + start.skip, 1_000),
     ...(start.cursor === null ? {} : { cursor: start.cursor }),
-    ...(place.vaultId === null ? {} : { vaultId: place.vaultId }),
-    ...(place.trashed ? { trashed: true } : {}),
+    ...(listed.vaultId === null ? {} : { vaultId: listed.vaultId }),
+    ...(listed.trashed ? { trashed: true } : {}),
   };
-  const at = place.folderId;
+  const at = listed.folderId;
   if (start.kind === "files") {
     const page = await client.files.list({ ...query, ...(at === null ? {} : { folderId: at }) }, { signal });
     const rows = page.files.map((item) => ({ item, name: item.name })).slice(start.skip);
@@ -150,35 +151,35 @@ async function readPart(call: Call, place: Place, start: Start, room: number): P
 }
 
 /** Level by level, until the limit. Folders that it did not come to are named. */
-async function listTree(call: Call, place: Place, limit: number, depth: number): Promise<Outcome> {
+async function listTree(call: Call, listed: ListedFolder, limit: number, depth: number): Promise<Outcome> {
   const rows: Row[] = [];
   const unlisted: string[] = [];
-  let level: { place: Place; prefix: string }[] = [{ place, prefix: "" }];
+  let level: { listed: ListedFolder; prefix: string }[] = [{ listed: listed, prefix: "" }];
   for (let at = 0; at < depth && level.length > 0; at += 1) {
     const below: typeof level = [];
     for (const each of level) {
-      const { folderId } = each.place;
+      const { folderId } = each.listed;
       if (rows.length >= limit) {
         if (folderId !== null) unlisted.push(folderId);
         continue;
       }
-      let start: Start | null = { kind: "folders", skip: 0, cursor: null };
+      let start: PageStart | null = { kind: "folders", skip: 0, cursor: null };
       while (start !== null && rows.length < limit) {
-        const part: Part = await readPart(call, each.place, start, limit - rows.length);
-        for (const { item, name } of part.rows) {
+        const page: ListedPage = await readListedPage(call, each.listed, start, limit - rows.length);
+        for (const { item, name } of page.rows) {
           rows.push({ item, name: each.prefix + name });
-          if (!isFile(item)) below.push({ place: { ...each.place, folderId: item.id }, prefix: each.prefix + name });
+          if (!isFile(item)) below.push({ listed: { ...each.listed, folderId: item.id }, prefix: each.prefix + name });
         }
-        start = part.next;
+        start = page.next;
       }
       if (start !== null && folderId !== null) unlisted.push(folderId);
     }
     level = below;
   }
-  return await outcomeOf(call, place, rows, { nextCursor: null, unlisted });
+  return await outcomeOf(call, listed, rows, { nextCursor: null, unlisted });
 }
 
-interface Rest {
+interface PageEnd {
   readonly nextCursor: string | null;
   readonly cursorAfter?: (rows: number) => string;
   readonly unlisted: readonly string[];
@@ -186,28 +187,28 @@ interface Rest {
 
 const MOST_UNLISTED = 20;
 
-async function outcomeOf(call: Call, place: Place, rows: readonly Row[], rest: Rest): Promise<Outcome> {
+async function outcomeOf(call: Call, listed: ListedFolder, rows: readonly Row[], end: PageEnd): Promise<Outcome> {
   const short = shortIds(rows.flatMap(({ item }) => [item.id, item.vaultId]));
-  const isWide = place.vaultId === null;
+  const isWide = listed.vaultId === null;
   const closed = rows.map(({ item }) => item).filter((item): item is File => isFile(item) && whyClosed(item) !== null);
   const files = rows.filter(({ item }) => isFile(item)).length;
-  const more = rest.nextCursor === null && rest.unlisted.length === 0 ? "" : ", and there is more";
+  const more = end.nextCursor === null && end.unlisted.length === 0 ? "" : ", and there is more";
   return {
     summary: `${String(rows.length - files)} folders, ${String(files)} files${more}.`,
     facts: {
-      vaultId: place.vaultId,
-      folderId: place.folderId === ROOT ? null : place.folderId,
-      nextCursor: token(rest.nextCursor),
-      ...(rest.unlisted.length === 0
+      vaultId: listed.vaultId,
+      folderId: listed.folderId === ROOT ? null : listed.folderId,
+      nextCursor: token(end.nextCursor),
+      ...(end.unlisted.length === 0
         ? {}
-        : { unlisted: rest.unlisted.slice(0, MOST_UNLISTED), nextStep: "List these folders one by one." }),
+        : { unlisted: end.unlisted.slice(0, MOST_UNLISTED), nextStep: "List these folders one by one." }),
       ...(await closedFacts(call, closed)),
     },
     table: {
       name: "files",
       columns: ["id", "bytes", "modified", ...(isWide ? ["vaultId"] : []), "name"],
       rows: rows.map(({ item, name }) => rowOf(item, name, short, isWide)),
-      ...(rest.cursorAfter === undefined ? {} : { cursorAfter: rest.cursorAfter }),
+      ...(end.cursorAfter === undefined ? {} : { cursorAfter: end.cursorAfter }),
     },
   };
 }

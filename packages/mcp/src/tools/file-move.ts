@@ -3,7 +3,7 @@ import { findItem, findItems, moveItems, ROOT, renameItem, segmentsOf, TaskFailu
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { folderRef, itemRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_ITEMS = 500;
 
@@ -42,10 +42,10 @@ export const fileMove = defineTool({
       await renameItem(call, item, name, folder);
       return actedOutcome([{ named: name, item: null, failure: null }], "renamed");
     }
-    const found = await findItems(call, vault, files);
-    const [item] = found.flatMap((each) => (each.item === null ? [] : [each.item]));
-    if (item === undefined) return actedOutcome(found, "moved");
-    return actedOutcome(await moveItems(call, vault ?? vaultOf(item), found, folder ?? null), "moved");
+    const outcomes = await findItems(call, vault, files);
+    const [item] = outcomes.flatMap((each) => (each.item === null ? [] : [each.item]));
+    if (item === undefined) return actedOutcome(outcomes, "moved");
+    return actedOutcome(await moveItems(call, vault ?? vaultOf(item), outcomes, folder ?? null), "moved");
   },
 });
 

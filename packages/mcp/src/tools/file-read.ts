@@ -5,8 +5,8 @@ import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { closedStep, whyClosed } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { closedStep, whyClosed } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const DEFAULT_CHARS = 8_000;
 /** Below what one answer may have, because some characters are shown as several. */
@@ -34,15 +34,15 @@ export const fileRead = defineTool({
     maxChars: "characters",
   },
   output: { fileId: TEXT, bytes: COUNT, offset: COUNT, nextOffset: COUNT, text: TEXT },
-  run: async ({ file: named, vaultId, offset, maxChars }, call) => {
-    const file = await findFile(call, await namedVault(call, vaultId), named);
+  run: async ({ file: fileText, vaultId, offset, maxChars }, call) => {
+    const file = await findFile(call, await namedVault(call, vaultId), fileText);
     await refuseClosed(call, file);
     if (offset > file.size || (offset === file.size && file.size > 0))
       throw new TaskFailure("invalid_arguments", {
         message: `offset must be below the file's ${String(file.size)} bytes`,
       });
     const { text, next } = file.size === 0 ? { text: "", next: 0 } : await readPage(call, file, offset, maxChars);
-    if (file.encrypted) call.noteClosed();
+    if (file.encrypted) call.recordClosedContent();
     const isLast = next >= file.size;
     return {
       summary: `Bytes ${String(offset)} to ${String(next)} of ${String(file.size)}${isLast ? ", the end" : ""}.`,
@@ -106,7 +106,7 @@ function decode(bytes: Uint8Array, offset: number): string {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes("\0")) return text;
   } catch {
-    // The same answer as for a NUL.
+    // It fails as bytes with a NUL do.
   }
   throw new TaskFailure("not_text", offset === 0 ? {} : { message: "No text begins at this offset" });
 }

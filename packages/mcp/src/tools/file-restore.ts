@@ -3,8 +3,8 @@ import { findFile, findItem, findItems, findVersion, restoreItems, TaskFailure }
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { ACTED, actedOutcome } from "./act-rows.ts";
-import { fileFacts, FILE_OUTPUT } from "./own-file.ts";
-import { itemRef, namedVault, vaultRef } from "./places.ts";
+import { fileFacts, FILE_OUTPUT } from "./file-facts.ts";
+import { itemRef, namedVault, vaultRef } from "./reference-input.ts";
 
 const MOST_ITEMS = 500;
 
@@ -52,7 +52,7 @@ export const fileRestore = defineTool({
       return actedOutcome(await restoreItems(call, await findItems(call, vault, files, { trashed: true })), "restored");
     const item = await findItem(call, vault, first, { trashed: true });
     if (item.kind === "folder") throw new TaskFailure("invalid_arguments", { message: "name is for a single file" });
-    const place = { vaultId: vault ?? item.file.vaultId, ifMatch: item.file.tag, signal: call.signal };
-    return { summary: "The file is back.", facts: fileFacts(await client.files.restore(item.id, { name }, place)) };
+    const options = { vaultId: vault ?? item.file.vaultId, ifMatch: item.file.tag, signal: call.signal };
+    return { summary: "The file is back.", facts: fileFacts(await client.files.restore(item.id, { name }, options)) };
   },
 });

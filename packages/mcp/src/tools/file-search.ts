@@ -5,9 +5,9 @@ import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { FLAG, TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token } from "../words.ts";
+import { minute, token } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { folderRef, namedVault, vaultRef } from "./places.ts";
+import { folderRef, namedVault, vaultRef } from "./reference-input.ts";
 import { LOOKS_BACK } from "./times.ts";
 
 /** Time for building the local index of names. The next call goes on. */
@@ -47,7 +47,7 @@ export const fileSearch = defineTool({
   run: async ({ query, vaultId, folder, type, author, since, until, trashed, limit, cursor }, call) => {
     const vault = await namedVault(call, vaultId);
     const within = folder === undefined ? null : await findFolder(call, vault, folder);
-    const place = within?.vaultId ?? vault;
+    const searchedVault = within?.vaultId ?? vault;
     const start = readCursor(cursor);
     const by = author === undefined ? null : await findAuthor(call, author);
     const client = await call.client();
@@ -56,7 +56,7 @@ export const fileSearch = defineTool({
         limit: limit + start.skip,
         ...(start.cursor === null ? {} : { cursor: start.cursor }),
         ...(query === undefined ? {} : { q: query }),
-        ...(place === null ? {} : { vaultId: place }),
+        ...(searchedVault === null ? {} : { vaultId: searchedVault }),
         ...(within === null ? {} : { folderId: within.id }),
         ...(type === undefined ? {} : { type: type.toLowerCase() }),
         ...(by === null ? {} : { by }),
@@ -92,9 +92,9 @@ export const fileSearch = defineTool({
 
 /** "No files" is only told when all was looked at. */
 function summaryOf(count: number, complete: boolean, nextCursor: string | null): string {
-  const found = `${String(count)} files`;
-  if (!complete) return `${count === 0 ? "None yet" : found}: not finished, not all was looked at.`;
-  return nextCursor === null ? `${found}, all was looked at.` : `${found} on this page, and there are more.`;
+  const countText = `${String(count)} files`;
+  if (!complete) return `${count === 0 ? "None yet" : countText}: not finished, not all was looked at.`;
+  return nextCursor === null ? `${countText}, all was looked at.` : `${countText} on this page, and there are more.`;
 }
 
 function nextStepOf(nextCursor: string | null): string {

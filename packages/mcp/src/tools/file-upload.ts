@@ -1,11 +1,11 @@
 import { api } from "@coffer/contract";
-import { findPlace, type Stored, untrusted, uploadPaths, withPath, writableVault } from "@coffer/tasks";
+import { resolvePath, type UploadOutcome, untrusted, uploadPaths, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { RECEIPT } from "./own-file.ts";
-import { folderRef, localPath, vaultRef } from "./places.ts";
+import { RECEIPT } from "./file-facts.ts";
+import { folderRef, localPath, vaultRef } from "./reference-input.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
 /** Paths of one call. A folder is one path, however much is in it. */
@@ -46,12 +46,12 @@ export const fileUpload = defineTool({
   run: async (args, call) => {
     const [only, ...others] = args.paths;
     // A path that is refused asks nobody.
-    if (only !== undefined && others.length === 0) await findPlace(call.folders, only);
+    if (only !== undefined && others.length === 0) await resolvePath(call.folders, only);
     const vaultId = await writableVault(call, args.vaultId ?? null);
-    // A user who has to agree is asked now: after 20 seconds the call answers, and its transfer goes on alone.
+    // A user who has to agree is asked now: after 20 seconds the call returns, and its transfer goes on alone.
     if (!args.dryRun) await call.clientFor(vaultId);
-    const { paths, folder = null, ...wish } = args;
-    const plan = withPath({ ...wish, vaultId, folder });
+    const { paths, folder = null, ...uploadOptions } = args;
+    const plan = withPath({ ...uploadOptions, vaultId, folder });
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);
       const { files, only } = await uploadPaths(task, call.folders, paths, plan);
@@ -60,14 +60,14 @@ export const fileUpload = defineTool({
   },
 });
 
-const SUMMARIES: Readonly<Record<Stored["act"], string>> = {
+const SUMMARIES: Readonly<Record<UploadOutcome["act"], string>> = {
   created: "Stored.",
   replaced: "Stored as the file's new version.",
   unchanged: "The vault has this content already; nothing was sent.",
   skipped: "A file of that name exists and was left as it is.",
 };
 
-export function receiptOf({ file, bytes, sha256, act }: Stored): Outcome {
+export function receiptOf({ file, bytes, sha256, act }: UploadOutcome): Outcome {
   return {
     summary: SUMMARIES[act],
     facts: {

@@ -1,12 +1,12 @@
 import { api } from "@coffer/contract";
-import { type Digest, digestLocal, openSource, type Verified, verifyFile } from "@coffer/tasks";
+import { type Digest, digestLocal, openSource, type Verification, verifyFile } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { findReadableFile } from "./own-file.ts";
-import { itemRef, localPath, namedVault, vaultRef } from "./places.ts";
+import { findReadableFile } from "./file-facts.ts";
+import { itemRef, localPath, namedVault, vaultRef } from "./reference-input.ts";
 
 export const fileVerify = defineTool({
   name: "file_verify",
@@ -19,8 +19,8 @@ export const fileVerify = defineTool({
   input: { file: itemRef, path: z.optional(localPath), vaultId: z.optional(vaultRef) },
   describe: { path: "file to compare; default: none", vaultId: "id or name, for paths; default: none" },
   output: { fileId: TEXT, intact: FLAG, equal: FLAG, bytes: COUNT, sha256: TEXT },
-  run: async ({ file: named, path, vaultId }, call) => {
-    const file = await findReadableFile(call, named, await namedVault(call, vaultId));
+  run: async ({ file: fileText, path, vaultId }, call) => {
+    const file = await findReadableFile(call, fileText, await namedVault(call, vaultId));
     const local = path === undefined ? null : await digestPath(call, path);
     const verified = await verifyFile(call, file, local);
     return {
@@ -30,13 +30,13 @@ export const fileVerify = defineTool({
   },
 });
 
-function verdict({ equal, intact }: Verified): string {
+function verdict({ equal, intact }: Verification): string {
   if (!intact) return "The stored file is damaged.";
   if (equal === null) return "The stored file is intact.";
   return equal ? "Intact, and equal to the local file." : "Intact, but the local file differs.";
 }
 
-function factsOf(file: { id: string; size: number }, verified: Verified): Record<string, Fact> {
+function factsOf(file: { id: string; size: number }, verified: Verification): Record<string, Fact> {
   const { equal, intact, local, sha256, stored } = verified;
   return {
     fileId: file.id,

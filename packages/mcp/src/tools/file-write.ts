@@ -3,8 +3,8 @@ import { storeText, TaskFailure, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { receiptOf } from "./file-upload.ts";
-import { RECEIPT } from "./own-file.ts";
-import { folderRef, vaultRef } from "./places.ts";
+import { RECEIPT } from "./file-facts.ts";
+import { folderRef, vaultRef } from "./reference-input.ts";
 
 const MOST_BYTES = 65_536;
 
@@ -30,11 +30,13 @@ export const fileWrite = defineTool({
     expectedVersion: "tag or versionId; default: any",
   },
   output: RECEIPT,
-  run: async ({ text, vaultId, folder, ...wish }, call) => {
+  run: async ({ text, vaultId, folder, ...uploadOptions }, call) => {
     const bytes = new TextEncoder().encode(text);
     if (bytes.length > MOST_BYTES)
       throw new TaskFailure("invalid_arguments", { message: "text: at most 65,536 bytes; use file_upload for more" });
     const vault = await writableVault(call, vaultId ?? null);
-    return receiptOf(await storeText(call, bytes, withPath({ ...wish, vaultId: vault, folder: folder ?? null })));
+    return receiptOf(
+      await storeText(call, bytes, withPath({ ...uploadOptions, vaultId: vault, folder: folder ?? null })),
+    );
   },
 });

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { FLAG, OBJECT, TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { word } from "../words.ts";
+import { word } from "../fact-values.ts";
 
 /** A service that hangs is told of before a model or its user gives up. */
 const WAIT_MS = 4_000;

@@ -1,5 +1,5 @@
 /** How a report of many files is shown: counts, then what failed, and never more than a screen of it. */
-import { inToolWords, type Transferred, untrusted } from "@coffer/tasks";
+import { inToolWords, type TransferRow, untrusted } from "@coffer/tasks";
 import type { Fact, Outcome } from "../result.ts";
 import { COUNT, TEXT } from "../schema.ts";
 
@@ -19,8 +19,8 @@ export const REPORT = {
   transferId: TEXT,
 };
 
-export function reportOf(files: readonly Transferred[], start = 0): Outcome {
-  const count = (act: Transferred["act"]): number => files.filter((file) => file.act === act).length;
+export function reportOf(files: readonly TransferRow[], start = 0): Outcome {
+  const count = (act: TransferRow["act"]): number => files.filter((file) => file.act === act).length;
   const counts = {
     created: count("created"),
     replaced: count("replaced"),
@@ -31,25 +31,25 @@ export function reportOf(files: readonly Transferred[], start = 0): Outcome {
   };
   const moved = files.filter(({ act }) => act === "created" || act === "replaced" || act === "would send");
   // What went well needs no line each: what did not comes first.
-  const told = files.filter(({ act }) => act === "failed" || act === "skipped");
-  const rows = told.length > 0 || files.length > MOST_SHOWN ? told : files;
-  const shown = rows.slice(start, start + MOST_SHOWN);
-  const isMore = rows.length > start + shown.length;
+  const exceptions = files.filter(({ act }) => act === "failed" || act === "skipped");
+  const rows = exceptions.length > 0 || files.length > MOST_SHOWN ? exceptions : files;
+  const pageRows = rows.slice(start, start + MOST_SHOWN);
+  const isMore = rows.length > start + pageRows.length;
   return {
     summary: summaryOf(counts),
     facts: {
       ...Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0)),
       bytes: moved.reduce((sum, { bytes }) => sum + bytes, 0),
-      ...(isMore ? { nextCursor: String(start + shown.length) } : {}),
+      ...(isMore ? { nextCursor: String(start + pageRows.length) } : {}),
       ...(counts.failed > 0 ? { nextStep: "Mend what the rows name, then call again: it sends the rest only." } : {}),
     },
-    ...(shown.length === 0
+    ...(pageRows.length === 0
       ? {}
-      : { table: { name: "rows", columns: ["act", "fileId", "bytes", "path", "why"], rows: shown.map(rowOf) } }),
+      : { table: { name: "rows", columns: ["act", "fileId", "bytes", "path", "why"], rows: pageRows.map(rowOf) } }),
   };
 }
 
-function rowOf({ act, fileId, bytes, path, code, why, nextStep }: Transferred): Fact[] {
+function rowOf({ act, fileId, bytes, path, code, why, nextStep }: TransferRow): Fact[] {
   const step = nextStep === undefined ? "" : `. ${inToolWords(nextStep)}`;
   return [
     act,

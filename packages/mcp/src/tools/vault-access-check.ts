@@ -4,8 +4,8 @@ import { ACCESS_LAYERS, type ExplainedAccess, explainAccess, inToolWords, untrus
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { membershipStep, moment, word } from "../words.ts";
-import { namedVault, vaultRef } from "./places.ts";
+import { membershipStep, moment, word } from "../fact-values.ts";
+import { namedVault, vaultRef } from "./reference-input.ts";
 
 export const vaultAccessCheck = defineTool({
   name: "vault_access_check",

@@ -3,7 +3,7 @@ import { untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment, word } from "../words.ts";
+import { moment, word } from "../fact-values.ts";
 
 export const vaultCreate = defineTool({
   name: "vault_create",

@@ -5,9 +5,9 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, moment, token, word } from "../words.ts";
+import { minute, moment, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { vaultRef } from "./places.ts";
+import { vaultRef } from "./reference-input.ts";
 
 /** Shared vaults that one call asks the chain about. */
 const MOST_ASKED = 10;
@@ -55,10 +55,10 @@ async function listVaults(call: Call, cursor: string | undefined): Promise<Outco
       name: "rows",
       columns: ["vaultId", "type", "role", "opens", "created", "name"],
       rows,
-      cursorAfter: (shown) =>
-        own !== null && shown < ownRows
-          ? cursorAfter(own.start)(shown)
-          : OTHERS + cursorAfter(others?.start ?? { cursor: null, skip: 0 })(shown - ownRows),
+      cursorAfter: (rowCount) =>
+        own !== null && rowCount < ownRows
+          ? cursorAfter(own.start)(rowCount)
+          : OTHERS + cursorAfter(others?.start ?? { cursor: null, skip: 0 })(rowCount - ownRows),
     },
   };
 }

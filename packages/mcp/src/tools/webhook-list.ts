@@ -6,9 +6,9 @@ import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { minute, token, word } from "../words.ts";
+import { minute, token, word } from "../fact-values.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { shownUrl, webhookRef } from "./webhook-ref.ts";
+import { visibleUrl, webhookRef } from "./webhook-ref.ts";
 
 export const webhookList = defineTool({
   name: "webhook_list",
@@ -73,7 +73,7 @@ function webhookRow(webhook: Webhook, short: (id: string) => string): Fact[] {
     word(lastDeliveryStatus),
     failureCount,
     untrusted(events.join(" ")),
-    untrusted(shownUrl(url)),
+    untrusted(visibleUrl(url)),
   ];
 }
 

@@ -9,10 +9,10 @@ export const webhookRef = z
 const LONGEST_WORD = 20;
 
 /** An address without its path and query, where receivers put secrets. The first word of the path stays. */
-export function shownUrl(url: string): string {
+export function visibleUrl(url: string): string {
   if (!URL.canParse(url)) return "…";
   const { origin, pathname } = new URL(url);
   const word = pathname.split("/")[1] ?? "";
-  const shown = `${origin}/${word.length > LONGEST_WORD ? "" : word}`;
-  return shown === url ? shown : `${shown}…`;
+  const visible = `${origin}/${word.length > LONGEST_WORD ? "" : word}`;
+  return visible === url ? visible : `${visible}…`;
 }

@@ -3,7 +3,7 @@ import { findWebhook, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { word } from "../words.ts";
+import { word } from "../fact-values.ts";
 import { webhookRef } from "./webhook-ref.ts";
 
 export const webhookSend = defineTool({
@@ -19,18 +19,18 @@ export const webhookSend = defineTool({
   run: async ({ webhookId, deliveryId }, call) => {
     const { id } = await findWebhook(call, webhookId);
     const { webhooks } = await call.client();
-    const sent =
+    const delivery =
       deliveryId === undefined
         ? await webhooks.test(id, { signal: call.signal })
         : await webhooks.redeliver(id, deliveryId, { signal: call.signal });
     return {
       summary: deliveryId === undefined ? "The test was sent." : "The delivery was queued again.",
       facts: {
-        deliveryId: sent.id,
-        status: word(sent.status),
-        httpStatus: sent.httpStatus,
-        attempts: sent.attempts,
-        lastError: sent.lastError === "" ? null : untrusted(sent.lastError),
+        deliveryId: delivery.id,
+        status: word(delivery.status),
+        httpStatus: delivery.httpStatus,
+        attempts: delivery.attempts,
+        lastError: delivery.lastError === "" ? null : untrusted(delivery.lastError),
       },
     };
   },

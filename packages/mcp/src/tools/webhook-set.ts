@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { moment } from "../words.ts";
+import { moment } from "../fact-values.ts";
 import { webhookRef } from "./webhook-ref.ts";
 
 type Event = (typeof EVENT_KINDS)[number] | "*";
@@ -44,28 +44,28 @@ export const webhookSet = defineTool({
     confirm: "token the user agreed to; default: none",
   },
   output: { webhookId: TEXT, file: TEXT, active: FLAG, previousSecretEnds: TEXT, nextStep: TEXT },
-  run: async ({ webhookId, confirm, ...given }, call) => {
+  run: async ({ webhookId, confirm, ...vaultArgs }, call) => {
     const before = webhookId === undefined ? null : await findWebhook(call, webhookId);
-    const wish = { ...given, url: given.url === before?.url ? undefined : given.url };
-    if (before === null && wish.url === undefined)
+    const args = { ...vaultArgs, url: vaultArgs.url === before?.url ? undefined : vaultArgs.url };
+    if (before === null && args.url === undefined)
       throw new TaskFailure("invalid_arguments", { message: "A new webhook needs a url" });
-    if (before === null || wish.rotateSecret) call.requireHandOut();
+    if (before === null || args.rotateSecret) call.requireHandOut();
     // An address is where the account's events go from now on.
-    if (wish.url !== undefined) {
+    if (args.url !== undefined) {
       const state = before?.updatedAt ?? "new";
       await call.confirm({
-        preview: `Send the account's events (${(wish.events ?? ["*"]).join(", ")}) to ${hostOf(wish.url)}`,
+        preview: `Send the account's events (${(args.events ?? ["*"]).join(", ")}) to ${hostOf(args.url)}`,
         state,
         stateNow: async () => (before === null ? state : (await findWebhook(call, before.id)).updatedAt),
         token: confirm,
         isFinal: true,
       });
     }
-    return before === null ? await create(call, wish) : await change(call, before.id, wish);
+    return before === null ? await create(call, args) : await change(call, before.id, args);
   },
 });
 
-type Wish = {
+type WebhookArguments = {
   readonly url?: string | undefined;
   readonly events?: string[] | undefined;
   readonly active?: boolean | undefined;
@@ -81,7 +81,7 @@ function hostOf(url: string): string {
   }
 }
 
-async function create(call: Call, { url = "", events, active }: Wish): Promise<Outcome> {
+async function create(call: Call, { url = "", events, active }: WebhookArguments): Promise<Outcome> {
   const client = await call.client();
   const { webhook, secret } = await client.webhooks.create(
     { url, events: events?.filter(isEvent) ?? ["*"] },
@@ -106,8 +106,12 @@ async function create(call: Call, { url = "", events, active }: Wish): Promise<O
   };
 }
 
-async function change(call: Call, webhookId: string, { rotateSecret, events, ...rest }: Wish): Promise<Outcome> {
-  const changes = { ...rest, events: events?.filter(isEvent) };
+async function change(
+  call: Call,
+  webhookId: string,
+  { rotateSecret, events, ...fields }: WebhookArguments,
+): Promise<Outcome> {
+  const changes = { ...fields, events: events?.filter(isEvent) };
   const client = await call.client();
   const isChanged = Object.values(changes).some((each) => each !== undefined);
   const { active } = isChanged

@@ -8,18 +8,18 @@ import {
   renderRedeemText,
   type Account,
   type CreatedApiKey,
+  type Invite,
   type RedeemedInvite,
 } from "@coffer/contract";
-import type { Invite } from "../connection/result-types.ts";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { Calling } from "../http/call.ts";
+import { callOn } from "../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../transfer/digest.ts";
 import { ContractError } from "../http/errors.ts";
-import type { Body } from "../connection/call-fields.ts";
+import type { Body } from "../http/endpoint-types.ts";
 import { parseInviteText, type InviteText } from "../agents/invite-text.ts";
-import type { Place, Signer } from "../signers/signer.ts";
-import type { CallOptions } from "../connection/options.ts";
+import type { Signer } from "../signers/signer.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
 
 /** Signs a text that this client made. */
 function signText(signer: Signer, text: string): Promise<string> {
@@ -30,23 +30,21 @@ type Options = CallOptions & { readonly accountId?: string | undefined };
 
 /** Challenge, signature and link in one. */
 export async function linkChain(
-  call: Calling,
-  place: Place,
+  connection: Connection,
   signer: Signer,
   { accountId, ...options }: Options = {},
 ): Promise<Account> {
   const { chainAddress } = signer;
-  const account = await accountIdOf(call, accountId, options);
-  const { nonce } = await call(accountGroup.linkChainChallenge, {}, options);
-  const text = renderLinkText({ ...place, chainAddress, accountId: account, nonce });
+  const account = await accountIdOf(connection, accountId, options);
+  const { nonce } = await callOn(connection, accountGroup.linkChainChallenge, {}, options);
+  const text = renderLinkText({ ...connection.service, chainAddress, accountId: account, nonce });
   const body = { chainAddress, nonce, signature: await signText(signer, text) };
-  return (await call(accountGroup.linkChain, { body }, options)).account;
+  return (await callOn(connection, accountGroup.linkChain, { body }, options)).account;
 }
 
 /** An API key bound to the signer's address. */
 export async function createBoundKey(
-  call: Calling,
-  place: Place,
+  connection: Connection,
   signer: Signer,
   input: Body<typeof apiKeysGroup.create>,
   { accountId, ...options }: Options = {},
@@ -54,21 +52,24 @@ export async function createBoundKey(
   const { chainAddress } = signer;
   if (input.chainAddress !== undefined && input.chainAddress !== chainAddress)
     throw new ContractError("request", apiKeysGroup.create.id, ["chainAddress: is not the signer's"]);
-  const account = await accountIdOf(call, accountId, options);
+  const account = await accountIdOf(connection, accountId, options);
   const signedAt = new Date().toISOString();
-  const text = renderKeyAddressText({ ...place, chainAddress, accountId: account, signedAt });
+  const text = renderKeyAddressText({ ...connection.service, chainAddress, accountId: account, signedAt });
   const addressProof = { signature: await signText(signer, text), signedAt };
-  return call(apiKeysGroup.create, { body: { ...input, chainAddress, addressProof } }, options);
+  return callOn(connection, apiKeysGroup.create, { body: { ...input, chainAddress, addressProof } }, options);
 }
 
-async function accountIdOf(call: Calling, known: string | undefined, options: CallOptions): Promise<string> {
-  return known ?? (await call(accountGroup.get, {}, options)).account.id;
+async function accountIdOf(
+  connection: Connection,
+  accountId: string | undefined,
+  options: CallOptions,
+): Promise<string> {
+  return accountId ?? (await callOn(connection, accountGroup.get, {}, options)).account.id;
 }
 
 /** Sends the code and two proofs: the signer holds the address, and the redeemer holds the secret. */
 export async function redeem(
-  call: Calling,
-  place: Place,
+  connection: Connection,
   text: string,
   signer: Signer,
   options?: CallOptions,
@@ -78,12 +79,20 @@ export async function redeem(
   const { chainAddress } = signer;
   const signedAt = new Date().toISOString();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
-  const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
+  const signature = await signText(
+    signer,
+    renderRedeemText({ ...connection.service, chainAddress, codeHash, signedAt }),
+  );
   const signingKey = signingKeyOf(signer, signature);
-  const addressProof = proveAddress(invite, place.origin, chainAddress, signingKey);
+  const addressProof = proveAddress(invite, connection.service.origin, chainAddress, signingKey);
   const proof = addressProof === null ? {} : { addressProof };
   const key = signingKey === undefined ? {} : { signingKey: toBase64(signingKey) };
-  return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof, ...key } }, options);
+  return callOn(
+    connection,
+    invitesGroup.redeem,
+    { body: { code, chainAddress, signature, signedAt, ...proof, ...key } },
+    options,
+  );
 }
 
 /**

@@ -1,15 +1,14 @@
 /** Checks the account's audit log. */
-import { checkAuditChain, type AuditCheck, type AuditLink } from "@coffer/contract";
+import { checkAuditChain, type AuditCheck, type AuditEvent, type AuditLink } from "@coffer/contract";
 import { digestOf, toHex } from "../transfer/digest.ts";
 import type { CallOptions } from "../connection/options.ts";
-import type { AuditEvent } from "../connection/result-types.ts";
 
 /** The result of the check. */
 export interface AuditVerdict extends AuditCheck {}
 
 /** For a check of the log. */
 export interface AuditVerifyOptions extends CallOptions {
-  /** An entry noted earlier, in a place that nobody who alters the log can write to. Default: none is compared. */
+  /** An entry kept from an earlier check, in a place that nobody who alters the log can write to. Default: none is compared. */
   readonly expect?: AuditLink | undefined;
   /** UUID of the account. Default: the client asks the service for it. */
   readonly accountId?: string | undefined;
@@ -28,7 +27,7 @@ export interface AuditPages {
 }
 
 /** Pages that stay in memory while the walk looks for the oldest entry; older ones are read a second time. */
-const KEPT_PAGES = 10;
+const PAGES_IN_MEMORY = 10;
 
 /**
  * Walks the entries oldest first, in the order of their chain, though the service lists the newest first. A few pages
@@ -40,16 +39,16 @@ export async function verifyAudit(accountId: string, pages: AuditPages, expect?:
 }
 
 async function* oldestFirst(pages: AuditPages): AsyncGenerator<AuditEvent, void, undefined> {
-  const kept: AuditPage[] = [];
-  const older: string[] = [];
+  const newer: AuditPage[] = [];
+  const olderCursors: string[] = [];
   let cursor: string | null = null;
   for await (const page of pages.newestFirst()) {
-    if (kept.length < KEPT_PAGES || cursor === null) kept.push(page);
-    else older.push(cursor);
+    if (newer.length < PAGES_IN_MEMORY || cursor === null) newer.push(page);
+    else olderCursors.push(cursor);
     cursor = page.nextCursor;
   }
-  for (const from of older.reverse()) yield* (await pages.at(from)).events.toReversed();
-  for (const { events } of kept.reverse()) yield* events.toReversed();
+  for (const from of olderCursors.reverse()) yield* (await pages.at(from)).events.toReversed();
+  for (const { events } of newer.reverse()) yield* events.toReversed();
 }
 
 async function hashHex(text: string): Promise<string> {

@@ -1,17 +1,20 @@
 /** Invites: how an owner gives keys to agents without ever seeing their chain keys (specification §5.8). */
-import { callingOn } from "../http/call.ts";
-import type { Told } from "./invite-text.ts";
-import type { ProvenInvite } from "../account/address-proof.ts";
-import type { Signer } from "../signers/signer.ts";
+import { invitesGroup, type api, type Invite } from "@coffer/contract";
+import { checkAddressProof, type ProvenInvite } from "../account/address-proof.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
+import { callOn } from "../http/call.ts";
+import type { Body, ListQuery } from "../http/endpoint-types.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
-import { inviteCalls } from "./invite-calls.ts";
-import { parseInviteText } from "./invite-text.ts";
-import { checkAddressProof } from "../account/address-proof.ts";
-import { createInvite, redeemInvite } from "../shared-vaults/members/inviting.ts";
-import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/inviting.ts";
-import type { InviteCreateInput, InviteListQuery } from "../connection/input-types.ts";
-import type { Invite } from "../connection/result-types.ts";
+import { createInvite, redeemInvite } from "../shared-vaults/members/vault-invites.ts";
+import type { NewInvite, RedeemOptions, RedeemedAgent } from "../shared-vaults/members/vault-invites.ts";
+import type { Signer } from "../signers/signer.ts";
+import { parseInviteText, type Told } from "./invite-text.ts";
+
+/** Input of `invites.create`. */
+export interface InviteCreateInput extends Body<typeof api.invites.create> {}
+
+/** Input of `invites.list`. */
+export interface InviteListQuery extends ListQuery<typeof api.invites.list> {}
 
 export interface InviteResource {
   /** Makes an invite that works once. Only this answer holds its code. */
@@ -48,14 +51,15 @@ export interface InviteResource {
 }
 
 export function inviteResource(connection: Connection): InviteResource {
-  const calls = inviteCalls(callingOn(connection));
+  const { list, revoke } = invitesGroup;
   return {
     create: (body, options) => createInvite(connection, body, options),
-    list: (query = {}, options) => paged("invites", query, (page) => calls.list(page, options)),
-    revoke: calls.revoke,
+    list: (query = {}, options) =>
+      paged("invites", query, (page) => callOn(connection, list, { query: page }, options)),
+    revoke: (inviteId, options) => callOn(connection, revoke, { params: { inviteId } }, options),
     redeem: (text, signer, options) => redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>
-      checkAddressProof(connection.place.origin, text, invite, signingKey),
+      checkAddressProof(connection.service.origin, text, invite, signingKey),
     readText: async (text) => parseInviteText(text).told,
   };
 }

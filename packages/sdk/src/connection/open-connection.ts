@@ -1,6 +1,6 @@
 /** The options of a client, and the connection that they make. */
 import type { ChainNetwork } from "@coffer/contract";
-import { placeOf } from "../signers/signer.ts";
+import { serviceIdentity } from "../signers/signer.ts";
 import { type Clock, systemClock } from "../http/clock.ts";
 import { configurationError, type ContractError, SdkError } from "../http/errors.ts";
 import type { Bearer, Connection, SharedVaults, TimeLimits } from "./options.ts";
@@ -8,7 +8,7 @@ import { sanitizeCause } from "../http/redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "../http/retry.ts";
 import { nodeVersion } from "../http/runtime.ts";
 import { Secret } from "../http/secret.ts";
-import { SessionCredentials } from "./credentials.ts";
+import { SessionCredentials } from "./session-credentials.ts";
 import { kyTransport, type Middleware, type Transport } from "../http/transports.ts";
 import { memoryPins } from "../shared-vaults/trust/pins.ts";
 
@@ -87,12 +87,12 @@ export function openConnection(options: ClientOptions): Connection {
   const baseUrl = parseBaseUrl(options.baseUrl);
   const { credentials = null } = options;
   if (options.sharedVaults != null) requireCode(options.sharedVaults);
-  const ask = credentialSource(credentials);
+  const readCredential = credentialSource(credentials);
   const connection: Connection = {
     baseUrl,
-    credential: async () => bearerOf(connection, await ask()),
+    credential: async () => bearerOf(connection, await readCredential()),
     session: credentials instanceof SessionCredentials ? credentials : null,
-    place: placeOf(baseUrl, options.network ?? options.sharedVaults?.network.network),
+    service: serviceIdentity(baseUrl, options.network ?? options.sharedVaults?.network.network),
     transport: options.transport ?? kyTransport(),
     middleware: options.middleware ?? [],
     retry,
@@ -112,10 +112,10 @@ export function openConnection(options: ClientOptions): Connection {
   return connection;
 }
 
-async function bearerOf(connection: Connection, held: Held): Promise<Bearer | null> {
-  if (held instanceof SessionCredentials) return held.bearer(connection);
-  if (held instanceof Secret) return { secret: held, userId: null, renew: null };
-  return held === null ? null : { secret: null, ...held.development, renew: null };
+async function bearerOf(connection: Connection, credential: HeldCredential): Promise<Bearer | null> {
+  if (credential instanceof SessionCredentials) return credential.bearer(connection);
+  if (credential instanceof Secret) return { secret: credential, userId: null, renew: null };
+  return credential === null ? null : { secret: null, ...credential.development, renew: null };
 }
 
 function parseBaseUrl(text: string | URL): string {
@@ -126,24 +126,28 @@ function parseBaseUrl(text: string | URL): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-type Held = Secret | SessionCredentials | DevelopmentCredentials | null;
+type HeldCredential = Secret | SessionCredentials | DevelopmentCredentials | null;
 
-function credentialSource(credentials: NonNullable<ClientOptions["credentials"]> | null): () => Promise<Held> {
-  if (typeof credentials === "function") return () => askForCredential(credentials);
+function credentialSource(
+  credentials: NonNullable<ClientOptions["credentials"]> | null,
+): () => Promise<HeldCredential> {
+  if (typeof credentials === "function") return () => callCredentialFunction(credentials);
   const fixed = wrapCredential(credentials);
   return () => Promise.resolve(fixed);
 }
 
-async function askForCredential(ask: () => Credentials | Promise<Credentials>): Promise<Held> {
+async function callCredentialFunction(
+  getCredential: () => Credentials | Promise<Credentials>,
+): Promise<HeldCredential> {
   try {
-    return wrapCredential(await ask());
+    return wrapCredential(await getCredential());
   } catch (error) {
     if (error instanceof SdkError) throw error;
     throw configurationError("The credentials function failed", sanitizeCause(error));
   }
 }
 
-function wrapCredential(credentials: Credentials): Held {
+function wrapCredential(credentials: Credentials): HeldCredential {
   if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
     return credentials;
   if (typeof credentials === "object" && "development" in credentials) return credentials;

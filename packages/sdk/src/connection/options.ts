@@ -1,4 +1,4 @@
-import type { Place, Signer } from "../signers/signer.ts";
+import type { ServiceIdentity, Signer } from "../signers/signer.ts";
 import type { ContractError } from "../http/errors.ts";
 import type { NetworkConfiguration, SealKeyWrap, SealKeyWrapOptions } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
@@ -7,7 +7,7 @@ import type { RetryBudget, RetryPolicy } from "../http/retry.ts";
 import type { Secret } from "../http/secret.ts";
 import type { PinStore } from "../shared-vaults/trust/pins.ts";
 import type { NameStore } from "../search/name-store.ts";
-import type { SeenStore } from "../shared-vaults/trust/seen.ts";
+import type { SeenStore } from "../shared-vaults/trust/seen-memory.ts";
 import type { Middleware, Transport } from "../http/transports.ts";
 import type { CreationJournal, UploadJournals } from "../transfer/journals.ts";
 
@@ -75,9 +75,9 @@ export interface Connection {
   readonly baseUrl: string;
   readonly credential: () => Promise<Bearer | null>;
   /** The session that this client was opened with, to sign out of; null for a key, and for credentials from a function. */
-  readonly session: { leave(): Promise<Secret> } | null;
-  /** What signatures must name. */
-  readonly place: Place;
+  readonly session: { end(): Promise<Secret> } | null;
+  /** The service that signatures must name. */
+  readonly service: ServiceIdentity;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
   readonly retry: RetryPolicy;

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { Secret } from "../http/secret.ts";
 import { decodeJson, encodeJson } from "../store/json-row.ts";
 import { rowsOf, type ProfileStore, type RowChange } from "../store/profile-store.ts";
-import type { StoredSession } from "./session.ts";
+import type { StoredSession } from "./web-session.ts";
 
 const sessionRow = z.object({
   origin: z.string(),

@@ -25,3 +25,8 @@ export async function sharedCode({ sharedVaults }: Pick<Connection, "sharedVault
     cause: undefined,
   });
 }
+
+/** The code for clients that can open shared vaults; null for the others. */
+export async function sharedCodeOrNull(connection: Pick<Connection, "sharedVaults">): Promise<SharedCode | null> {
+  return connection.sharedVaults === null ? null : sharedCode(connection);
+}

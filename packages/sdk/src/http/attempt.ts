@@ -1,6 +1,6 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
-import { errorTexts } from "./error-texts.ts";
+import { loadErrorSentences } from "./load-error-sentences.ts";
 import { guardStream } from "./guarded-stream.ts";
 import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
@@ -10,7 +10,7 @@ import type { Bearer, Connection, CallOptions } from "../connection/options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { canStreamRequests } from "./runtime.ts";
 import { throughMiddleware } from "./transports.ts";
-import { Watch } from "./time-limit.ts";
+import { underWatch, type Watch } from "./time-limit.ts";
 
 /** One call with everything that its attempts share. */
 export interface Call {
@@ -41,39 +41,43 @@ export interface ByteAnswer {
 
 /** Rejects with an SdkError. `attempt` counts from 1. */
 export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
-  const { connection, endpoint, options } = call;
-  const watch = new Watch(connection.clock, options.signal);
-  let kept = false;
+  const { connection, options } = call;
   try {
-    limitAttempt(call, watch);
-    const response = await exchange(call, watch, attempt);
-    if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
-    const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
-    if (isBytes(endpoint.output)) {
-      const output = await openBytes(connection, response, watch);
-      kept = true;
-      return { ...answer, output };
-    }
-    return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
+    return await underWatch(connection.clock, options.signal, async (watch) => {
+      limitAttempt(call, watch);
+      return await readAnswer(call, await sendRequest(call, watch, attempt), watch);
+    });
   } catch (error) {
-    throw await named(watch.failure ?? error, connection.baseUrl);
-  } finally {
-    if (!kept) watch.release();
+    throw await describeFailure(error, connection.baseUrl);
   }
 }
 
-async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+async function sendRequest(call: Call, watch: Watch, attempt: number): Promise<Response> {
   const { connection, endpoint } = call;
-  call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  call.bearer = endpoint.auth === "credential" ? await connection.credential() : null;
   if (endpoint.auth === "credential" && call.bearer === null) throw credentialMissing(endpoint.id);
+  // Whoever waited for this attempt has its failure by now: nothing is sent any more.
+  watch.signal.throwIfAborted();
   const context = { endpointId: endpoint.id, attempt };
   const transport = throughMiddleware(connection.transport, connection.middleware, context);
   const { body } = call.request;
   const wire =
-    body === null || typeof body === "string"
-      ? { body, length: null, streamed: false }
-      : await watch.race(renderBody(call, body, watch));
-  return watch.race(transport(buildRequest(call, watch, attempt, wire)));
+    body === null || typeof body === "string" ? { body, length: null, streamed: false } : renderBody(call, body, watch);
+  return transport(buildRequest(call, watch, attempt, wire));
+}
+
+async function readAnswer({ connection, endpoint }: Call, response: Response, watch: Watch): Promise<RawAnswer> {
+  const { headers, status } = response;
+  if (watch.failure !== null) {
+    // A transport that ignores the signal: nobody waits for this answer any more.
+    response.body?.cancel().catch(() => undefined);
+    throw watch.failure;
+  }
+  if (!isSuccess(endpoint, status)) throw await decodeError(response, Date.now());
+  const answer = { status, headers, requestId: requestIdOf(response) };
+  if (!isBytes(endpoint.output)) return { ...answer, output: await readOutput(connection, endpoint, response) };
+  watch.keep();
+  return { ...answer, output: openBytes(connection, response, watch) };
 }
 
 /** Throws ContractError for a value that cannot be sent, such as one that no header can carry. */
@@ -95,7 +99,7 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
 }
 
 /** Throws ContractError for a stream where only bytes go. */
-async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
+function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): WireBody {
   let sent = 0;
   options.onSent?.(0);
   const wire = renderBytes(body, {
@@ -128,7 +132,7 @@ function isEmpty(body: string | BinaryBody): boolean {
   return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
 }
 
-async function openBytes(connection: Connection, response: Response, watch: Watch): Promise<ByteAnswer> {
+function openBytes(connection: Connection, response: Response, watch: Watch): ByteAnswer {
   watch.limit(null);
   const source = response.body ?? new Blob([]).stream();
   return {
@@ -155,10 +159,10 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
 }
 
 /** The failure with its cause in words, and what to set. If the words cannot be loaded, the system's code must do. */
-async function named(error: unknown, baseUrl: string): Promise<SdkError> {
+async function describeFailure(error: unknown, baseUrl: string): Promise<SdkError> {
   const isLate = error instanceof TimeoutError && error.limit !== "stall";
   if (error instanceof SdkError && !isLate) return error;
-  const words = await errorTexts();
+  const words = await loadErrorSentences();
   if (words === null) return asSdkError(error, baseUrl);
   if (isLate) {
     const step = words.proxyStep(new URL(baseUrl));

@@ -9,11 +9,11 @@ import {
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
-import { requireAsked, type ListOptions } from "./required-ids.ts";
+import { requireNamedIds, type ListOptions } from "./required-ids.ts";
 import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
-import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
-import { pause, Watch } from "./time-limit.ts";
+import { isWorthRepeating, mayHaveBeenDone, Repeats } from "./retry.ts";
+import { underWatch } from "./time-limit.ts";
 
 export type { ByteAnswer } from "./attempt.ts";
 
@@ -52,7 +52,7 @@ export async function send<E extends EndpointDefinition>(
     bearer: null,
     renewed: false,
   });
-  const output = requireAsked(endpoint, input, answer.output, options);
+  const output = requireNamedIds(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return { ...answer, output } as Answer<E>;
 }
@@ -67,37 +67,26 @@ export async function callOn<E extends EndpointDefinition>(
   return (await send(connection, endpoint, input, options)).output;
 }
 
-/** Calls of one connection, for modules that need no more of it. */
-export type Calling = <E extends EndpointDefinition>(
-  endpoint: E,
-  input: CallInput<E, ByteBody>,
-  options?: CallOptions,
-) => Promise<CallOutput<E>>;
-
-export function callingOn(connection: Connection): Calling {
-  return (endpoint, input, options) => callOn(connection, endpoint, input, options);
-}
-
 async function sendRepeatedly(call: Call): Promise<RawAnswer> {
   const { connection, endpoint, options } = call;
-  const { clock, retry, budget } = connection;
-  const limit = isRepeatable(call) ? (options.retries ?? retry.limit) : 0;
+  const retries = isRepeatable(call) ? options.retries : 0;
+  const repeats = new Repeats(connection, { retries, signal: options.signal, deadline: call.deadline });
   for (let attempt = 1, perhapsDone = false; ; attempt += 1) {
     try {
       const answer = await attemptOnce(call, attempt);
-      budget.succeeded();
+      connection.budget.succeeded();
       return answer;
     } catch (error) {
       if (await renewCredential(call, error)) continue;
       if (perhapsDone && isGoneAfterDelete(endpoint, error)) {
         return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
       }
-      if (attempt > limit || !isWorthRepeating(error) || !mayRepeat(endpoint, error))
-        throw perhapsDone ? asPerhapsDone(error) : error;
-      const delay = retryDelay(retry, attempt, error, () => clock.random());
-      if (clock.now() + delay >= call.deadline || !budget.take()) throw perhapsDone ? asPerhapsDone(error) : error;
+      try {
+        await repeats.backOff(error, isWorthRepeating(error) && mayRepeat(endpoint, error));
+      } catch (final) {
+        throw perhapsDone ? asPerhapsDone(final) : final;
+      }
       perhapsDone ||= mayHaveBeenDone(error);
-      await pause(clock, delay, options.signal);
     }
   }
 }
@@ -108,16 +97,11 @@ async function renewCredential(call: Call, error: unknown): Promise<boolean> {
   if (renewed || bearer?.renew == null || !isSendable(call)) return false;
   if (!(error instanceof ApiError) || error.code !== "invalid_credential") return false;
   call.renewed = true;
-  const watch = new Watch(connection.clock, options.signal);
-  try {
+  await underWatch(connection.clock, options.signal, (watch) => {
     limitAttempt(call, watch);
-    await watch.race(bearer.renew());
-    return true;
-  } catch (reason) {
-    throw watch.failure ?? reason;
-  } finally {
-    watch.release();
-  }
+    return bearer.renew?.() ?? Promise.resolve();
+  });
+  return true;
 }
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {

@@ -4,10 +4,10 @@ export async function inLanes<Item>(
   count: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const rest = items[Symbol.iterator]();
+  const remaining = items[Symbol.iterator]();
   let failure: { readonly error: unknown } | null = null;
   const lane = async (): Promise<void> => {
-    for (let next = rest.next(); next.done !== true && failure === null; next = rest.next())
+    for (let next = remaining.next(); next.done !== true && failure === null; next = remaining.next())
       try {
         await work(next.value);
       } catch (error) {

@@ -1,7 +1,7 @@
 import { fitsStatus, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import * as z from "zod/mini";
 import { BudgetError } from "./budget-error.ts";
-import { errorTexts } from "./error-texts.ts";
+import { loadErrorSentences } from "./load-error-sentences.ts";
 import { wordsOf } from "./encode-request.ts";
 import { answeredError, ContractError, type SdkError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
@@ -79,13 +79,13 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
   // Status and headers arrived. A body that is broken or too long must not hide them.
   const text = await readText(response, LONGEST_ERROR_BODY).catch(() => null);
   const code = parseCode(response);
-  const known = await sentencesOf(code, response.status);
-  const message = parseMessage(text ?? "") ?? known.message;
+  const sentences = await sentencesOf(code, response.status);
+  const message = parseMessage(text ?? "") ?? sentences.message;
   const facts = {
     status: response.status,
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
-    nextStep: known.stepOf(message),
+    nextStep: sentences.stepOf(message),
   };
   if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
   return new BudgetError(code, message, { ...facts, budget: response.headers.get(HEADERS.budget) }, nowEpochMs);
@@ -102,10 +102,10 @@ async function sentencesOf(
       message,
       stepOf: () => "Check that the base URL is the service's own; report the request id if it stays.",
     };
-  const catalogue = await errorTexts();
-  const [known, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
+  const catalogue = await loadErrorSentences();
+  const [sentence, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
   // Only the sentence says why a key is refused, and the step depends on that.
-  return { message: known, stepOf: (said) => catalogue?.stepOfRefusedKey(said) ?? nextStep };
+  return { message: sentence, stepOf: (shown) => catalogue?.stepOfRefusedKey(shown) ?? nextStep };
 }
 
 /** The server's id for the request; null when it gave none that looks like one. */

@@ -1,7 +1,7 @@
 import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ACCEPTED_BYTES, acceptBytes } from "./accepted-bytes.ts";
-import { errorTexts } from "./error-texts.ts";
+import { loadErrorSentences } from "./load-error-sentences.ts";
 import type { BinaryBody, ByteBody } from "./byte-body.ts";
 import { ContractError } from "./errors.ts";
 
@@ -87,7 +87,7 @@ async function encode<Schema extends z.core.$ZodType>(
 
 /** The words for an issue. If they cannot be loaded (a page whose files were replaced), the section alone. */
 export async function wordsOf(issues: readonly z.core.$ZodIssue[], section: string): Promise<string[]> {
-  const words = await errorTexts();
+  const words = await loadErrorSentences();
   return words?.describeIssues(issues, section) ?? [section];
 }
 

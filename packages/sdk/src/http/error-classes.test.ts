@@ -30,7 +30,7 @@ import { memoryStore } from "../store/memory-store.ts";
 import { KeychainSecret } from "../node/config/keychain.ts";
 import { ProfileMissingError } from "../node/config/profile-missing.ts";
 import { resolveSettings } from "../node/config/settings.ts";
-import { sessionCredentials } from "../connection/credentials.ts";
+import { sessionCredentials } from "../connection/session-credentials.ts";
 import { failure, ID, json, scripted, silence } from "./transport.test-kit.ts";
 import { notResumable, sourceChanged } from "../transfer/source.ts";
 import { NEXT_STEPS, vaultError } from "../shared-vaults/vault-error.ts";
@@ -103,7 +103,7 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
   not_resumable: notResumable,
   session_ended: async () => {
     const session = sessionCredentials(TOKENS);
-    await session.leave();
+    await session.end();
     return scripted([json({})], { credentials: session }).client.account.get();
   },
 };

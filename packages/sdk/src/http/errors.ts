@@ -403,6 +403,8 @@ export type VaultErrorCode =
   | "generation_moved"
   /** The signer has no key that signs statements, or the vault names another one. */
   | "signing_key_missing"
+  /** The client's keys were forgotten while this was under way, or the export was closed. */
+  | "keys_forgotten"
   /** Nobody has signed that an export is whole. */
   | "export_unsigned"
   /** The invite's secret proves no address that the service shows. */

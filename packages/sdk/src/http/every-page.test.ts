@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { everyPage, MOST_KEPT_PAGES, MOST_PAGES } from "./every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, MAX_PAGES } from "./every-page.ts";
 import { ContractError } from "./errors.ts";
 import { paged } from "./pages.ts";
 import { VAULT } from "./transport.test-kit.ts";
@@ -9,7 +9,7 @@ function endless() {
   let asked = 0;
   const page = async (): Promise<{ vaults: [typeof VAULT]; nextCursor: string | null }> => {
     asked += 1;
-    return { vaults: [VAULT], nextCursor: asked < 2 * MOST_PAGES ? `page ${String(asked)}` : null };
+    return { vaults: [VAULT], nextCursor: asked < 2 * MAX_PAGES ? `page ${String(asked)}` : null };
   };
   return { page, asked: () => asked };
 }
@@ -25,16 +25,16 @@ it("a call ends on a service that never ends its list", async () => {
     code: "contract_broken",
     message: expect.stringContaining("100000 pages") as string,
   });
-  expect([asked(), rows]).toEqual([MOST_PAGES, MOST_PAGES]);
+  expect([asked(), rows]).toEqual([MAX_PAGES, MAX_PAGES]);
 });
 
 it("what a call keeps whole in memory has fewer pages", async () => {
   const { page, asked } = endless();
   const all = (async () => {
-    for await (const { vaults } of everyPage("vaults.list", page, MOST_KEPT_PAGES)) expect(vaults).toHaveLength(1);
+    for await (const { vaults } of everyPage("vaults.list", page, MAX_PAGES_IN_MEMORY)) expect(vaults).toHaveLength(1);
   })();
   await expect(all).rejects.toMatchObject({ code: "contract_broken" });
-  expect(asked()).toBe(MOST_KEPT_PAGES);
+  expect(asked()).toBe(MAX_PAGES_IN_MEMORY);
 });
 
 it("a list that ends is read to its end, from its first page on", async () => {

@@ -2,12 +2,12 @@
 import { ContractError } from "./errors.ts";
 
 /** Pages of a list that goes by. At a thousand rows a page they hold a hundred million. */
-export const MOST_PAGES = 100_000;
+export const MAX_PAGES = 100_000;
 /** Pages of a list that a call keeps whole in memory: keys, vaults, versions of one file. */
-export const MOST_KEPT_PAGES = 1_000;
+export const MAX_PAGES_IN_MEMORY = 1_000;
 
 /** The `nextCursor` of the page before; none for the first page. */
-export interface PagePlace {
+export interface PageCursor {
   readonly cursor?: string;
 }
 
@@ -18,10 +18,10 @@ export interface PagePlace {
  */
 export async function* everyPage<Page extends { readonly nextCursor: string | null }>(
   listId: string,
-  load: (place: PagePlace) => Promise<Page>,
-  most = MOST_PAGES,
+  load: (place: PageCursor) => PromiseLike<Page>,
+  most = MAX_PAGES,
 ): AsyncGenerator<Page, void, undefined> {
-  let place: PagePlace = {};
+  let place: PageCursor = {};
   for (let count = 0; count < most; count += 1) {
     const page = await load(place);
     yield page;

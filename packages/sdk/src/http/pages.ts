@@ -1,5 +1,22 @@
+import type { api } from "@coffer/contract";
 import { everyPage } from "./every-page.ts";
-import type { PageLists } from "../connection/result-types.ts";
+import type { Result } from "./endpoint-types.ts";
+
+type Lists = Pick<Result<typeof api.apiKeys.list>, "apiKeys"> &
+  Pick<Result<typeof api.changes.list>, "changes"> &
+  Pick<Result<typeof api.webhooks.deliveries>, "deliveries"> &
+  Pick<Result<typeof api.files.entries>, "entries"> &
+  Pick<Result<typeof api.audit.list>, "events"> &
+  Pick<Result<typeof api.files.list>, "files"> &
+  Pick<Result<typeof api.folders.list>, "folders"> &
+  Pick<Result<typeof api.invites.list>, "invites"> &
+  Pick<Result<typeof api.sessions.list>, "sessions"> &
+  Pick<Result<typeof api.vaults.list>, "vaults"> &
+  Pick<Result<typeof api.files.versions>, "versions"> &
+  Pick<Result<typeof api.webhooks.list>, "webhooks">;
+
+/** The list of a page, by its name. */
+export type PageLists<Item> = { readonly [Name in keyof Lists]: Item[] };
 
 /** One page of a list: the list under its own name, and under `items`. */
 export type Page<Name extends keyof PageLists<Item>, Item> = Pick<PageLists<Item>, Name> & PageFacts<Item>;

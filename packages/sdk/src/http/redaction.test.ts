@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { SdkError } from "./errors.ts";
 import { redactText, sanitizeCause } from "./redaction.ts";
 import { Secret } from "./secret.ts";
-import { sessionCredentials } from "../connection/credentials.ts";
+import { sessionCredentials } from "../connection/session-credentials.ts";
 import { ID, json, scripted } from "./transport.test-kit.ts";
 
 const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });

@@ -1,7 +1,7 @@
 import { api, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
 import { describe, expect, it } from "vitest";
-import { requireAsked } from "./required-ids.ts";
+import { requireNamedIds } from "./required-ids.ts";
 import { ContractError } from "./errors.ts";
 
 const [ASKED, OTHER] = ["0197b6f0-0000-7000-8000-000000000001", "0197b6f0-0000-7000-8000-000000000002"];
@@ -9,7 +9,7 @@ const ADDRESS = `0x${"1".repeat(64)}`;
 
 function isRefused(endpoint: EndpointDefinition, input: object, output: unknown): boolean {
   try {
-    requireAsked(endpoint, input, output);
+    requireNamedIds(endpoint, input, output);
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(ContractError);
@@ -93,7 +93,7 @@ describe("an answer", () => {
     const there = { id: OTHER, vaultId: ASKED, folderId: OTHER, name: "there", contentType: "text/plain" };
     const answer = { files: [{ ...there, vaultId: OTHER }, there, { ...there, folderId: null }], nextCursor: null };
     const bad = { ...there, name: "", contentType: "application/octet-stream", createdBy: null, updatedBy: null };
-    expect(requireAsked(api.files.list, list, answer, { eachByItself: true })).toEqual({
+    expect(requireNamedIds(api.files.list, list, answer, { eachByItself: true })).toEqual({
       files: [
         { ...bad, vaultId: OTHER, unreadable: "vault_changed" },
         there,
@@ -101,9 +101,9 @@ describe("an answer", () => {
       ],
       nextCursor: null,
     });
-    expect(() => requireAsked(api.files.list, list, answer)).toThrow(ContractError);
+    expect(() => requireNamedIds(api.files.list, list, answer)).toThrow(ContractError);
     const one = () =>
-      requireAsked(api.files.get, { params: { fileId: ASKED } }, { file: there }, { eachByItself: true });
+      requireNamedIds(api.files.get, { params: { fileId: ASKED } }, { file: there }, { eachByItself: true });
     expect(one).toThrow(ContractError);
   });
 

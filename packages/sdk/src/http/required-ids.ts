@@ -5,7 +5,7 @@
 import { isBytes, type EndpointDefinition } from "@coffer/contract";
 import { ContractError } from "./errors.ts";
 import type { File } from "../storage/file.ts";
-import { unnamed } from "./unreadable.ts";
+import { unnamed } from "../storage/unnamed-item.ts";
 
 interface Sections {
   readonly params?: unknown;
@@ -25,7 +25,7 @@ export interface ListOptions {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a call named, under which the answer has to have the same value. */
-interface Asked {
+interface NamedId {
   readonly name: string;
   readonly value: string;
   /** The object that the path names: its `id` is the value, too. null: the name is no parameter of the path. */
@@ -36,10 +36,10 @@ interface Asked {
  * Compares the ids of a call with those of its answer. First the id of the object that the path names: `{fileId}` is
  * the id of `file`, `{keyId}` that of `apiKey`. Then every field of the same name: in the answer itself, in its
  * objects, and in each item of its lists. The code needs no list of endpoints, because the same name means the same
- * thing everywhere in the contract. Answers the output, without the names of items that were not asked for.
+ * thing everywhere in the contract. Returns the output, without the names of items that were not asked for.
  * @throws ContractError in both modes of checking answers.
  */
-export function requireAsked(
+export function requireNamedIds(
   endpoint: EndpointDefinition,
   input: Sections,
   output: unknown,
@@ -48,19 +48,19 @@ export function requireAsked(
   const answer = fieldsOf(output);
   const query = fieldsOf(input.query);
   requireNextPage(endpoint, query, answer);
-  const asked = askedOf(endpoint, input).filter(({ name }) => !(isBelow && name === "folderId"));
+  const namedIds = namedIdsOf(endpoint, input).filter(({ name }) => !(isBelow && name === "folderId"));
   const { idPrefix } = query;
   const setAsideItems: Record<string, File[]> = {};
   for (const [key, part] of [["", answer] as const, ...Object.entries(answer)]) {
     if (eachByItself && idPrefix === undefined && Array.isArray(part)) {
-      setAsideItems[key] = part.map((item: File) => setAside(item, otherField(asked, key, fieldsOf(item))));
+      setAsideItems[key] = part.map((item: File) => setAside(item, otherField(namedIds, key, fieldsOf(item))));
       continue;
     }
     for (const item of [part].flat()) {
       const object = fieldsOf(item);
       if (idPrefix !== undefined && Array.isArray(part) && !bareId(object["id"]).startsWith(bareId(idPrefix)))
         throw refusal(endpoint, `${key}: other id`);
-      const field = otherField(asked, key, object);
+      const field = otherField(namedIds, key, object);
       if (field !== undefined) throw refusal(endpoint, `${key}: other ${field}`);
     }
   }
@@ -75,7 +75,7 @@ function requireNextPage(endpoint: EndpointDefinition, query: Fields, answer: Fi
 }
 
 /** Places, parties, objects and their types that the call names. */
-function askedOf({ effect, body }: EndpointDefinition, input: Sections): Asked[] {
+function namedIdsOf({ effect, body }: EndpointDefinition, input: Sections): NamedId[] {
   const params = fieldsOf(input.params);
   // Bytes name nothing, and each byte would count as a field.
   const fields = isBytes(body) ? {} : fieldsOf(input.body);
@@ -97,8 +97,8 @@ function isCompared(name: string, value: string): boolean {
 }
 
 /** The first field of an object of the answer that has another value than was asked for. */
-function otherField(asked: readonly Asked[], key: string, object: Fields): string | undefined {
-  for (const { name, value, object: named } of asked) {
+function otherField(namedIds: readonly NamedId[], key: string, object: Fields): string | undefined {
+  for (const { name, value, object: named } of namedIds) {
     const isNamed = named !== null && key.toLowerCase().endsWith(named);
     for (const field of isNamed ? [name, "id"] : [name])
       if (field in object && textOf(object[field]) !== value) return field;

@@ -1,4 +1,6 @@
+import type { Clock } from "./clock.ts";
 import { isAnswered, SdkError, TimeoutError } from "./errors.ts";
+import { pause } from "./time-limit.ts";
 
 export interface RetryPolicy {
   /** Repeats after the first attempt. Default: 4. */
@@ -37,7 +39,7 @@ export class RetryBudget {
   }
 
   /** Takes one repeat out; false when there is none left. */
-  take(): boolean {
+  acquire(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
@@ -45,6 +47,55 @@ export class RetryBudget {
 
   succeeded(): void {
     this.#tokens = Math.min(this.#capacity, this.#tokens + this.#refund);
+  }
+}
+
+/**
+ * How often a change of a shared vault is signed again, because the vault, the names of its folder or the item changed
+ * meanwhile: uploads, renames, moves and new folders alike.
+ */
+export const CHANGE_ATTEMPTS = 5;
+
+/** What repeats need of a connection. */
+interface RepeatParts {
+  readonly clock: Clock;
+  readonly retry: RetryPolicy;
+  readonly budget: RetryBudget;
+}
+
+interface RepeatOptions {
+  /** Default: that of the policy. */
+  readonly retries?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** By the connection's clock, in milliseconds. Default: none. */
+  readonly deadline?: number | undefined;
+}
+
+/** The repeats of one piece of work, such as a call, a part of an upload, or the rest of a download. */
+export class Repeats {
+  readonly #parts: RepeatParts;
+  readonly #options: RepeatOptions;
+  #failures = 0;
+
+  constructor(parts: RepeatParts, options: RepeatOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** Waits before the next attempt. Throws the failure when none may follow. */
+  async backOff(error: unknown, canHelp = isWorthRepeating(error)): Promise<void> {
+    const { budget, clock, retry } = this.#parts;
+    const { deadline = Infinity, retries = retry.limit, signal } = this.#options;
+    this.#failures += 1;
+    if (this.#failures > retries || !canHelp) throw error;
+    const delay = retryDelay(retry, this.#failures, error, () => clock.random());
+    if (clock.now() + delay >= deadline || !budget.acquire()) throw error;
+    await pause(clock, delay, signal);
+  }
+
+  /** Bytes have moved, and are not moved again: the next failure is the first one. */
+  reset(): void {
+    this.#failures = 0;
   }
 }
 
@@ -65,8 +116,8 @@ export function mayHaveBeenDone(error: unknown): boolean {
 
 /** Milliseconds to wait before attempt `attempt + 1`. The server's `Retry-After` wins, up to the cap. */
 export function retryDelay(policy: RetryPolicy, attempt: number, error: unknown, random: () => number): number {
-  const asked = isAnswered(error) ? error.retryAfterMs : null;
-  if (asked !== null) return Math.min(asked, policy.maxRetryAfterMs);
+  const retryAfterMs = isAnswered(error) ? error.retryAfterMs : null;
+  if (retryAfterMs !== null) return Math.min(retryAfterMs, policy.maxRetryAfterMs);
   return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
 }
 

@@ -2,8 +2,28 @@ import type { Clock } from "./clock.ts";
 import { AbortError, type SdkError, TimeoutError } from "./errors.ts";
 
 /**
+ * Runs `work` under a watch of its own. It rejects as soon as the watch ends, also when the work ignores the watch's
+ * signal. Then no timer and no listener on the caller's signal is left, unless the work has kept the watch.
+ */
+export async function underWatch<Value>(
+  clock: Clock,
+  caller: AbortSignal | undefined,
+  work: (watch: Watch) => Promise<Value>,
+): Promise<Value> {
+  const watch = new Watch(clock, caller);
+  try {
+    if (watch.failure !== null) throw watch.failure;
+    return await watch.race(work(watch));
+  } catch (error) {
+    throw watch.failure ?? error;
+  } finally {
+    if (!watch.isKept) watch.release();
+  }
+}
+
+/**
  * The life of one attempt: its signal aborts when the caller aborts, when a wall limit passes, or when no byte moved
- * for too long. Release it when the attempt is over; then no timer and no listener on the caller's signal is left.
+ * for too long.
  */
 export class Watch {
   readonly #clock: Clock;
@@ -17,6 +37,7 @@ export class Watch {
   #cancelStall: (() => void) | null = null;
   #movedAt = 0;
   #failure: SdkError | null = null;
+  #isKept = false;
 
   constructor(clock: Clock, caller: AbortSignal | undefined) {
     this.#clock = clock;
@@ -34,6 +55,10 @@ export class Watch {
   /** Why the attempt was ended from here; null while it runs. */
   get failure(): SdkError | null {
     return this.#failure;
+  }
+
+  get isKept(): boolean {
+    return this.#isKept;
   }
 
   /** Ends the attempt after `ms` of wall time. A second call replaces the first; null removes the limit. */
@@ -84,6 +109,11 @@ export class Watch {
     });
   }
 
+  /** The work goes on after its promise has resolved, as the body of an answer does. Whoever ends it releases the watch. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
   /** The attempt is over. */
   release(): void {
     this.limit(null);
@@ -103,16 +133,17 @@ export class Watch {
 
 /** Waits `ms`, or rejects with AbortError as soon as the caller aborts. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const watch = new Watch(clock, signal);
   let cancel = (): void => undefined;
   try {
-    await watch.race(
-      new Promise<void>((resolve) => {
-        cancel = clock.after(ms, resolve);
-      }),
+    await underWatch(
+      clock,
+      signal,
+      () =>
+        new Promise<void>((resolve) => {
+          cancel = clock.after(ms, resolve);
+        }),
     );
   } finally {
     cancel();
-    watch.release();
   }
 }

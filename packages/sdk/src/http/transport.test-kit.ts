@@ -5,12 +5,11 @@ import type { Clock } from "./clock.ts";
 
 // Code that a call loads when it first needs it. On a busy machine, reading a file takes more turns than the clock
 // waits.
-import "./sentences.ts";
+import "./error-sentences.ts";
 import "./byte-body.ts";
-import "../transfer/download.ts";
+import "../transfer/stored-download.ts";
 import "./guarded-stream.ts";
-import "../connection/session-renewal.ts";
-import "../transfer/upload.ts";
+import "../transfer/sender.ts";
 import type { ClientOptions } from "../connection/open-connection.ts";
 
 /** Turns of the event loop after which nothing more is on its way. */

@@ -66,3 +66,9 @@ export {
 export { openSharedVaults } from "./shared-vaults.ts";
 export { nodeTransport, type NodeTransportOptions } from "./transport.ts";
 export { uploadFile, type UploadFileOptions } from "./files/upload-file.ts";
+export {
+  uploadFiles,
+  type LocalUpload,
+  type LocalUploadOutcome,
+  type UploadFilesOptions,
+} from "./files/upload-files.ts";

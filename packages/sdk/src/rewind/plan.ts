@@ -1,14 +1,13 @@
-/** The plan of a rewind: for each file and folder, what it comes back to, decided from its own state and past. */
+/** The plan of a rewind: for each file and folder, what it comes back to, decided from its own state and history. */
 import { SdkError, VaultError } from "../http/errors.ts";
 import { inLanes } from "../http/concurrency.ts";
 import type { Connection } from "../connection/options.ts";
-import { fileCalls } from "../storage/file-calls.ts";
-import { folderCalls } from "../storage/folder-calls.ts";
-import type { Item } from "../storage/items.ts";
-import type { Change } from "../connection/result-types.ts";
-import type { Actor, Looking, Touched } from "./acts.ts";
-import { ItemPast } from "./item-past.ts";
-import { judge, type Past, type Verdict } from "./past.ts";
+import { ItemCalls } from "../storage/item-calls.ts";
+import { FILES, FOLDERS, type Item } from "../storage/items.ts";
+import type { Change } from "../events/changes.ts";
+import type { Actor, PlanScope, TouchedItem } from "./actor-history.ts";
+import { ItemHistory } from "./item-history.ts";
+import { judge, type PastState, type Verdict } from "./verdict.ts";
 import type { NamePlace, RewindLeft, RewindStep } from "./report.ts";
 
 /** A step with what it needs to be done, and the state that it was decided on. */
@@ -30,11 +29,15 @@ export interface Plan {
 
 const LANES = 8;
 
-export async function planRewind(connection: Connection, items: readonly Touched[], looking: Looking): Promise<Plan> {
+export async function planRewind(
+  connection: Connection,
+  items: readonly TouchedItem[],
+  scope: PlanScope,
+): Promise<Plan> {
   // In the order of the acts, whichever answer comes first.
   const planned: Plan[] = [];
   await inLanes(items.entries(), LANES, async ([at, touched]) => {
-    planned[at] = await planOne(connection, touched, looking);
+    planned[at] = await planOne(connection, touched, scope);
   });
   const steps = planned.flatMap((each) => each.steps);
   const left = planned.flatMap((each) => each.left);
@@ -53,37 +56,39 @@ export async function planRewind(connection: Connection, items: readonly Touched
   return { steps: steps.filter(({ withFolder }) => !withFolder), left: [...left, ...trashed] };
 }
 
-type Leave = (act: RewindLeft["act"], reason: string) => RewindLeft;
+type Skip = (act: RewindLeft["act"], reason: string) => RewindLeft;
 
-async function planOne(connection: Connection, touched: Touched, looking: Looking): Promise<Plan> {
+async function planOne(connection: Connection, touched: TouchedItem, scope: PlanScope): Promise<Plan> {
   const { kind, id, rows } = touched;
   const facts = { kind, id, vaultId: rows[0]?.object.vaultId ?? null };
   let name: string | null = null;
-  const leave: Leave = (act, reason) => ({ ...facts, name, act, reason });
+  const skip: Skip = (act, reason) => ({ ...facts, name, act, reason });
   try {
-    const item = await readItem(connection, touched, looking);
+    const item = await readItem(connection, touched, scope);
     ({ name } = item);
-    return await planItem(connection, touched, looking, item, leave);
+    return await planItem(connection, touched, scope, item, skip);
   } catch (error) {
-    return { steps: [], left: [leave(null, whyUnreadable(error))] };
+    return { steps: [], left: [skip(null, whyUnreadable(error))] };
   }
 }
 
-function readItem(connection: Connection, { kind, id }: Touched, { call }: Looking): Promise<Item> {
-  return kind === "file" ? fileCalls(connection).get(id, call) : folderCalls(connection).get(id, call);
+function readItem(connection: Connection, { kind, id }: TouchedItem, { call }: PlanScope): Promise<Item> {
+  return kind === "file"
+    ? new ItemCalls(connection, FILES).get(id, call)
+    : new ItemCalls(connection, FOLDERS).get(id, call);
 }
 
 async function planItem(
   connection: Connection,
-  touched: Touched,
-  looking: Looking,
+  touched: TouchedItem,
+  scope: PlanScope,
   item: Item,
-  leave: Leave,
+  skip: Skip,
 ): Promise<Plan> {
   const { kind, id, rows } = touched;
-  const { actor } = looking;
+  const { actor } = scope;
   const isShared = item.shared !== null;
-  if (isShared && !actor.isAddress) return { steps: [], left: [leave(null, "address_needed")] };
+  if (isShared && !actor.isAddress) return { steps: [], left: [skip(null, "address_needed")] };
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
   const base = { kind, id, vaultId: item.vaultId, name: item.name, item, withFolder };
   const step = (more: Pick<PlannedStep, "act"> & Partial<PlannedStep>): PlannedStep => ({
@@ -96,43 +101,47 @@ async function planItem(
     ...more,
   });
 
-  const past = new ItemPast(connection, touched, looking, isShared);
+  const history = new ItemHistory(connection, touched, scope, isShared);
   if (rows.some((row) => isCreation(row) && actor.did(row))) {
     if (item.trashedAt !== null && !withFolder) return { steps: [], left: [] };
     // Somebody may have changed it after the feed was read. In shared vaults, what members signed shows that.
     const isThere = item.trashedAt === null && !isShared;
     const isTheirs = isThere && item.updatedBy !== null && !actor.made(item.updatedBy, item.updatedAt);
-    if (isTheirs || rows.some((row) => !actor.did(row))) return { steps: [], left: [leave("trash", "changed_since")] };
-    const doubt = isShared ? await past.doubtOfCreation() : null;
-    if (doubt !== null) return { steps: [], left: [leave("trash", doubt)] };
+    if (isTheirs || rows.some((row) => !actor.did(row))) return { steps: [], left: [skip("trash", "changed_since")] };
+    const doubt = isShared ? await history.doubtOfCreation() : null;
+    if (doubt !== null) return { steps: [], left: [skip("trash", doubt)] };
     return { steps: [step({ act: "trash", isNew: true })], left: [] };
   }
   const steps: PlannedStep[] = [];
   const left: RewindLeft[] = [];
   const trash = await judgeTrash(touched, actor);
-  if (trash.is === "changed") left.push(leave(item.trashedAt === null ? "trash" : "restore", "changed_since"));
+  if (trash.is === "changed") left.push(skip(item.trashedAt === null ? "trash" : "restore", "changed_since"));
   else if (trash.is === "undo" && trash.to !== (item.trashedAt !== null))
     steps.push(step({ act: trash.to ? "trash" : "restore" }));
   const staysTrashed = item.trashedAt !== null && !withFolder && !steps.some(({ act }) => act === "restore");
 
   const undo = <State>(act: "move" | "content", verdict: Verdict<State>, more: (to: State) => Partial<PlannedStep>) => {
-    if (verdict.is === "changed") left.push(leave(act, "changed_since"));
-    if (verdict.is === "lost") left.push(leave(act, "not_kept"));
-    if (verdict.is === "unverified") left.push(leave(act, verdict.code));
+    if (verdict.is === "changed") left.push(skip(act, "changed_since"));
+    if (verdict.is === "lost") left.push(skip(act, "not_kept"));
+    if (verdict.is === "unverified") left.push(skip(act, verdict.code));
     if (verdict.is !== "undo") return;
-    if (staysTrashed) left.push(leave(act, "trashed"));
+    if (staysTrashed) left.push(skip(act, "trashed"));
     else steps.push(step({ act, ...more(verdict.to) }));
   };
   if (rows.some((row) => /\.(updated|restored)$/.test(row.kind) && actor.did(row))) {
-    if (isShared && rows.some((row) => row.kind.endsWith(".updated") && actor.did(row)) && !(await past.hasActs()))
-      return { steps, left: [...left, leave(null, "unverified")] };
-    const places = await past.places();
-    undo("move", await judge(places, isSamePlace), (to) => ({ from: places[0]?.state.name ?? null, to }));
+    if (isShared && rows.some((row) => row.kind.endsWith(".updated") && actor.did(row)) && !(await history.hasActs()))
+      return { steps, left: [...left, skip(null, "unverified")] };
+    const names = await history.names();
+    undo("move", await judge(names, isSamePlace), (to) => ({ from: names[0]?.state.name ?? null, to }));
     if (kind === "file")
-      undo("content", await judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
-        versionId,
-        bytes: size,
-      }));
+      undo(
+        "content",
+        await judge(await history.contents(), history.isSameContent),
+        ({ version: { versionId, size } }) => ({
+          versionId,
+          bytes: size,
+        }),
+      );
   }
   return { steps, left };
 }
@@ -150,12 +159,12 @@ function whyUnreadable(error: unknown): string {
 }
 
 /** true: in the trash. What others did in between counts as theirs: a restored thing that they use stays. */
-async function judgeTrash({ rows, inside }: Touched, actor: Actor): Promise<Verdict<boolean>> {
+async function judgeTrash({ rows, inside }: TouchedItem, actor: Actor): Promise<Verdict<boolean>> {
   const turns = rows.filter(isTurn);
   const [first] = turns;
   if (first === undefined) return { is: "nothing" };
   // Nobody signs for the trash: who put something there is the service's word, in shared vaults too.
-  const states = turns.map((row, index): Past<boolean> => ({
+  const states = turns.map((row, index): PastState<boolean> => ({
     number: index + 2,
     isMine: actor.did(row),
     state: isTrashing(row),

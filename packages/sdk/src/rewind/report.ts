@@ -1,6 +1,6 @@
 /** What a rewind says: which acts it goes back over, and what it leaves alone. */
 import type { CallOptions } from "../connection/options.ts";
-import type { Change } from "../connection/result-types.ts";
+import type { Change } from "../events/changes.ts";
 
 /** What to rewind: the acts of one actor since a time. Name the actor by `keyId` or by `chainAddress`. */
 export interface RewindInput {

@@ -2,8 +2,8 @@
 import { accountGroup, apiKeysGroup } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import type { Connection } from "../connection/options.ts";
-import { type Actor, actorOf, readActs } from "./acts.ts";
-import { Execution, type Outcome } from "./execute.ts";
+import { type Actor, actorOf, readHistory } from "./actor-history.ts";
+import { Execution, type ExecutionResult } from "./execution.ts";
 import { type Plan, type PlannedStep, planRewind } from "./plan.ts";
 import { bytesOf, countsOf, type Rewind, type RewindInput, type RewindOptions, type RewindStep } from "./report.ts";
 
@@ -13,20 +13,20 @@ export async function rewind(connection: Connection, input: RewindInput, options
     throw new TypeError("agents.rewind: name the actor by keyId or by chainAddress, one of them");
   const actor = actorOf(input);
   await requireRight(connection, input, options);
-  const acts = await readActs(connection, input, options);
-  const plan = await planRewind(connection, acts.touched, { actor, call: { signal: options.signal } });
+  const history = await readHistory(connection, input, options);
+  const plan = await planRewind(connection, history.touched, { actor, call: { signal: options.signal } });
   const { done, left } = dryRun
     ? { done: plan.steps, left: plan.left }
     : await execute({ connection, input, options, actor }, plan);
-  const steps = done.map(told);
+  const steps = done.map(stepOf);
   return {
     dryRun,
-    rows: acts.count,
+    rows: history.count,
     bytes: bytesOf(steps),
     counts: countsOf(steps),
     steps,
     left,
-    listed: acts.listed,
+    listed: history.listed,
   };
 }
 
@@ -41,12 +41,12 @@ interface Work {
  * What a step leaves is no longer as it was planned. An act of another rewind may have come late, or somebody has changed
  * it. So it is planned anew once. What is left then stays.
  */
-async function execute({ connection, input, options, actor }: Work, plan: Plan): Promise<Outcome> {
+async function execute({ connection, input, options, actor }: Work, plan: Plan): Promise<ExecutionResult> {
   const first = await new Execution(connection, options).run(plan.steps);
   const left = [...plan.left, ...first.left];
   if (first.left.length === 0) return { done: first.done, left };
   const ids = new Set(first.left.map(({ id }) => id));
-  const items = (await readActs(connection, input, options)).touched.filter(({ id }) => ids.has(id));
+  const items = (await readHistory(connection, input, options)).touched.filter(({ id }) => ids.has(id));
   const anew = await planRewind(connection, items, { actor, call: { signal: options.signal } });
   const second = await new Execution(connection, options).run(anew.steps);
   const planned = new Set(items.map(({ id }) => id));
@@ -54,7 +54,7 @@ async function execute({ connection, input, options, actor }: Work, plan: Plan):
   return { done: [...first.done, ...second.done], left: [...stays, ...anew.left, ...second.left] };
 }
 
-function told({ kind, id, vaultId, name, act, to, bytes }: PlannedStep): RewindStep {
+function stepOf({ kind, id, vaultId, name, act, to, bytes }: PlannedStep): RewindStep {
   return { kind, id, vaultId, name, act, to, bytes };
 }
 

@@ -8,7 +8,7 @@ import {
   type EntryStatement,
 } from "@coffer/crypto";
 import { fromBase64 } from "../transfer/digest.ts";
-import { toVaultError } from "../shared-vaults/vault-terms.ts";
+import { inVaultTerms, toVaultError } from "../shared-vaults/vault-terms.ts";
 import { VaultError } from "../http/errors.ts";
 import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { decodeIndex, encodeIndex, type IndexState } from "./index-text.ts";
@@ -45,7 +45,8 @@ export async function saveIndex(vault: OpenVault, store: NameStore, { key, ...st
   const { keyId } = key;
   const vaultKey = await vault.findKey(await vault.record(keyId, key.generation));
   const place = { vaultId: vault.id, keyId };
-  const message = await encryptSearchIndex(vault.platform, vaultKey, place, await encodeIndex(state));
+  const text = await encodeIndex(state);
+  const message = await inVaultTerms(() => encryptSearchIndex(vault.platform, vaultKey, place, text));
   const file = new Uint8Array(HEAD_BYTES + message.length);
   file.set(keyId);
   file.set(encodePlace(key), 32);

@@ -9,8 +9,8 @@
  */
 import { NameTable, type FolderRow, type NameRow } from "./name-table.ts";
 
-/** How far the first look through the vault's lists has come. */
-export interface Building {
+/** How far the first walk through the vault's lists has come. */
+export interface BuildProgress {
   readonly kind: "folder" | "file";
   readonly trashed: boolean;
   /** null: at the first page. */
@@ -19,10 +19,10 @@ export interface Building {
 
 export interface IndexState {
   readonly table: NameTable;
-  /** The place in the change feed up to which the table is true. */
+  /** The cursor of the change feed up to which the table is true. */
   readonly changes: string;
   /** null: all was listed. */
-  readonly building: Building | null;
+  readonly building: BuildProgress | null;
 }
 
 const FORMAT = "names 1";
@@ -47,9 +47,9 @@ export async function decodeIndex(bytes: Uint8Array): Promise<IndexState | null>
     const { coffer, changes, building, unreadable } = JSON.parse(head) as Record<string, unknown>;
     if (coffer !== FORMAT || typeof changes !== "string") return null;
     const table = new NameTable();
-    for (const line of lines) takeLine(table, JSON.parse(line) as unknown[]);
+    for (const line of lines) readLine(table, JSON.parse(line) as unknown[]);
     for (const id of unreadable as string[]) table.unreadable.add(id);
-    return { table, changes, building: building as Building | null };
+    return { table, changes, building: building as BuildProgress | null };
   } catch {
     return null;
   }
@@ -69,7 +69,7 @@ function lineOf(row: NameRow): FileLine {
   return ["f", ...facts, createdAt, updatedAt, createdBy, updatedBy, trashedAt];
 }
 
-function takeLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): void {
+function readLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): void {
   if (kind === "d") {
     const [parentId, trashedAt] = rest as [FolderRow["parentId"], FolderRow["trashedAt"]];
     table.folders.set(id as string, { parentId, trashedAt });

@@ -12,26 +12,26 @@ import { bytesOf } from "../shared-vaults/addresses.ts";
 import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
 import { vaultSession } from "../shared-vaults/vault-session.ts";
-import { catchUp, presentPlace } from "./catch-up.ts";
+import { applyChanges, presentCursor } from "./index-changes.ts";
 import { type IndexKey, loadIndex, saveIndex } from "./index-file.ts";
-import type { Building, IndexState } from "./index-text.ts";
+import type { BuildProgress, IndexState } from "./index-text.ts";
 import { NameTable } from "./name-table.ts";
-import { takeItems, type Taking } from "./taking.ts";
+import { indexItems, type IndexTarget } from "./index-items.ts";
 
-const PAGE = 1000;
+const PAGE_LIMIT = 1000;
 /** Items read again after which the file is written. A run after a crash asks the feed for fewer than that once more. */
-const UNSAVED = 64;
+const UNSAVED_LIMIT = 64;
 /** Listed items after which a build that goes on is written, so that a crash costs no more. */
-const BUILT = 20_000;
+const BUILD_SAVE_LIMIT = 20_000;
 
 /** The step after each list of a build. Folders come first, those in the trash after the others. */
-function stepAfter({ kind, trashed }: Building): Building | null {
+function stepAfter({ kind, trashed }: BuildProgress): BuildProgress | null {
   if (!trashed) return { kind, trashed: true, cursor: null };
   return kind === "folder" ? { kind: "file", trashed: false, cursor: null } : null;
 }
 
-/** How long a call may go on. It takes one step at least. */
-export interface Patience {
+/** How long a read may go on. It takes one step at least. */
+export interface IndexReadOptions {
   /** By the connection's clock. */
   readonly deadline: number;
   readonly options: CallOptions;
@@ -55,63 +55,63 @@ export class NameIndex {
    * The names as they are now. null: not all were looked at before the deadline, and the next call goes on, also in
    * another process.
    */
-  async read(vault: OpenVault, patience: Patience): Promise<NameTable | null> {
-    const turn = this.#turn.catch(() => undefined).then(() => this.#update(vault, patience));
+  async read(vault: OpenVault, limits: IndexReadOptions): Promise<NameTable | null> {
+    const turn = this.#turn.catch(() => undefined).then(() => this.#update(vault, limits));
     this.#turn = turn;
     return turn;
   }
 
-  async forget(): Promise<void> {
+  async delete(): Promise<void> {
     this.#state = null;
     await this.#connection.sharedVaults?.names?.delete(this.#vaultId);
   }
 
-  async #update(vault: OpenVault, patience: Patience): Promise<NameTable | null> {
+  async #update(vault: OpenVault, limits: IndexReadOptions): Promise<NameTable | null> {
     await requireMember(this.#connection, vault);
-    let state = (this.#state ??= await this.#load(vault, patience.options));
+    let state = (this.#state ??= await this.#load(vault, limits.options));
     try {
-      const isPast = () => this.#connection.clock.now() >= patience.deadline;
+      const isPast = () => this.#connection.clock.now() >= limits.deadline;
       for (let isFirst = true; state.building !== null; isFirst = false) {
         if (!isFirst && isPast()) return null;
-        this.#state = state = await this.#list(state, state.building, patience.options);
-        if (this.#unsaved >= BUILT) await this.#save(vault, state);
+        this.#state = state = await this.#listPage(state, state.building, limits.options);
+        if (this.#unsaved >= BUILD_SAVE_LIMIT) await this.#save(vault, state);
       }
       for (let isFirst = true; ; isFirst = false) {
         if (!isFirst && isPast()) return null;
-        const { place, items, key } = await catchUp(this.#taking(state), state.changes, patience.options);
-        this.#note(items, key);
-        this.#state = state = { ...state, changes: place };
+        const { cursor, items, key } = await applyChanges(this.#target(state), state.changes, limits.options);
+        this.#count(items, key);
+        this.#state = state = { ...state, changes: cursor };
         if (items === 0) return state.table;
       }
     } catch (error) {
       if (!isOutdated(error, state)) throw error;
       // The feed no longer reaches back so far, or the service forgot the list: all is looked at again.
-      this.#state = state = await this.#begin(patience.options);
+      this.#state = state = await this.#startBuild(limits.options);
       return null;
     } finally {
-      if (this.#unsaved >= (state.building === null ? UNSAVED : 1)) await this.#save(vault, state);
+      if (this.#unsaved >= (state.building === null ? UNSAVED_LIMIT : 1)) await this.#save(vault, state);
     }
   }
 
   /** One page of the lists. */
-  async #list(state: IndexState, step: Building, options: CallOptions): Promise<IndexState> {
+  async #listPage(state: IndexState, step: BuildProgress, options: CallOptions): Promise<IndexState> {
     const { kind, trashed, cursor } = step;
-    const place = cursor === null ? {} : { cursor };
-    const query = { vaultId: this.#vaultId, trashed, limit: PAGE, ...place };
-    const taking = this.#taking(state);
+    const from = cursor === null ? {} : { cursor };
+    const query = { vaultId: this.#vaultId, trashed, limit: PAGE_LIMIT, ...from };
+    const target = this.#target(state);
     let next: string | null;
     if (kind === "file") {
       const page = await callOn(this.#connection, filesGroup.list, { query }, { ...options, eachByItself: true });
-      this.#note(1 + page.files.length, await takeItems(taking, FILES, page.files, options));
+      this.#count(1 + page.files.length, await indexItems(target, FILES, page.files, options));
       next = page.nextCursor;
     } else {
       const page = await callOn(this.#connection, foldersGroup.list, { query }, { ...options, eachByItself: true });
-      this.#note(1 + page.folders.length, await takeItems(taking, FOLDERS, page.folders, options));
+      this.#count(1 + page.folders.length, await indexItems(target, FOLDERS, page.folders, options));
       next = page.nextCursor;
     }
     const building = next === null ? stepAfter(step) : { ...step, cursor: next };
     // From here on few changes wait for long: the whole is written once.
-    if (building === null) this.#unsaved += UNSAVED;
+    if (building === null) this.#unsaved += UNSAVED_LIMIT;
     return { ...state, building };
   }
 
@@ -119,22 +119,22 @@ export class NameIndex {
     const store = this.#connection.sharedVaults?.names;
     const stored = store === undefined ? null : await loadIndex(vault, store);
     this.#key = stored?.key ?? null;
-    return stored ?? this.#begin(options);
+    return stored ?? this.#startBuild(options);
   }
 
   /** What changes from here on is in the feed, whatever the lists show of it. */
-  async #begin(options: CallOptions): Promise<IndexState> {
+  async #startBuild(options: CallOptions): Promise<IndexState> {
     const table = new NameTable();
-    const changes = await presentPlace({ connection: this.#connection, vaultId: this.#vaultId, table }, options);
+    const changes = await presentCursor({ connection: this.#connection, vaultId: this.#vaultId, table }, options);
     return { table, changes, building: { kind: "folder", trashed: false, cursor: null } };
   }
 
-  #taking({ table }: IndexState): Taking {
+  #target({ table }: IndexState): IndexTarget {
     return { connection: this.#connection, vaultId: this.#vaultId, table };
   }
 
   /** The index is encrypted under the newest key that an entry of it names. */
-  #note(items: number, key: IndexKey | null): void {
+  #count(items: number, key: IndexKey | null): void {
     this.#unsaved += items;
     if (key !== null && (this.#key === null || comparePlaces(key, this.#key) > 0)) this.#key = key;
   }

@@ -2,7 +2,7 @@ import { rankName, searchWords } from "@coffer/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeIndex, encodeIndex } from "./index-text.ts";
-import { comparePlaces, NameTable, wantedBy, type NameRow, type Place } from "./name-table.ts";
+import { compareSortKeys, NameTable, nameFilter, type NameRow, type SortKey } from "./name-table.ts";
 
 const piece = fc.constantFrom(..."aAbßẞéE\u0301İıſσς ._-7你👍".split(""), "ab", "ﬁ", "sum");
 const text = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(""));
@@ -31,16 +31,16 @@ describe("the table of names", () => {
         fc.integer({ min: 1, max: 4 }),
         async (names, q, most) => {
           const rows = names.map((name, at) => rowOf(name, at));
-          const wanted = wantedBy({ q });
+          const wanted = nameFilter({ q });
           const expected = rows
             .flatMap((row) => {
               const rank = rankName(searchWords(row.name), searchWords(q));
               return rank === null ? [] : [{ rank, made: Date.parse(row.createdAt), id: row.id }];
             })
-            .sort(comparePlaces);
+            .sort(compareSortKeys);
           const stored = await decodeIndex(await encodeIndex({ table: tableOf(rows), changes: "c", building: null }));
           for (const table of [tableOf(rows), stored?.table ?? new NameTable()]) {
-            const found: Place[] = [];
+            const found: SortKey[] = [];
             for (
               let page = table.search(wanted, null, most);
               page.length > 0;
@@ -60,7 +60,7 @@ describe("the table of names", () => {
     for (let at = 0; at < 100; at += 1)
       table.folders.set(`d${String(at)}`, { parentId: at === 0 ? null : `d${String(at - 1)}`, trashedAt: null });
     table.folders.set("r1", { parentId: "r2", trashedAt: null }).set("r2", { parentId: "r1", trashedAt: null });
-    const below = (folderId: string) => table.search(wantedBy({ folderId }), null, 9).map(({ row }) => row.name);
+    const below = (folderId: string) => table.search(nameFilter({ folderId }), null, 9).map(({ row }) => row.name);
     expect([below("d0"), below("r2"), below("d99"), below("other")]).toEqual([["deep"], ["ringed"], ["deep"], []]);
   });
 });

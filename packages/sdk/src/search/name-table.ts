@@ -1,8 +1,8 @@
-/** The verified names of one vault in memory: a table of files, a table of folders, and the look through them. */
+/** The verified names of one vault in memory: a table of files, a table of folders, and the search in them. */
 import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract";
-import type { FileSearchQuery } from "../connection/input-types.ts";
+import type { FileSearchQuery } from "./search-types.ts";
 
-/** A file as the index keeps it. Paths are not kept: a folder's new name or place changes one row. */
+/** A file as the index keeps it. It holds no paths: a folder's new name or place changes one row. */
 export interface NameRow {
   readonly id: string;
   readonly versionId: string;
@@ -24,27 +24,27 @@ export interface FolderRow {
   readonly trashedAt: string | null;
 }
 
-/** Where a found file is in the order of all: by rank, the newest first, then by id. */
-export interface Place {
+/** The place of a matching file in the order of all: by rank, the newest first, then by id. */
+export interface SortKey {
   readonly rank: number;
   /** Milliseconds since 1970. */
   readonly made: number;
   readonly id: string;
 }
 
-export interface Hit extends Place {
+export interface Hit extends SortKey {
   readonly row: NameRow;
 }
 
 /** The conditions of a search, read once for all vaults. */
-export interface Wanted {
+export interface NameFilter {
   readonly words: readonly string[];
   readonly query: FileSearchQuery;
   readonly since: number;
   readonly until: number;
 }
 
-export function wantedBy(query: FileSearchQuery): Wanted {
+export function nameFilter(query: FileSearchQuery): NameFilter {
   const { since, until, q = "" } = query;
   return {
     words: searchWords(q),
@@ -54,11 +54,11 @@ export function wantedBy(query: FileSearchQuery): Wanted {
   };
 }
 
-export function comparePlaces(one: Place, other: Place): number {
+export function compareSortKeys(one: SortKey, other: SortKey): number {
   return one.rank - other.rank || other.made - one.made || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-interface Kept {
+interface IndexedFile {
   readonly row: NameRow;
   readonly made: number;
   readonly type: string;
@@ -70,9 +70,9 @@ export class NameTable {
   readonly folders = new Map<string, FolderRow>();
   /** Ids of files whose names do not verify. */
   readonly unreadable = new Set<string>();
-  readonly #files = new Map<string, Kept>();
+  readonly #files = new Map<string, IndexedFile>();
   /** Newest first; null: to be sorted again. */
-  #ordered: readonly Kept[] | null = null;
+  #ordered: readonly IndexedFile[] | null = null;
 
   get size(): number {
     return this.#files.size;
@@ -112,22 +112,22 @@ export class NameTable {
   }
 
   /** The first ones that fit behind `after`, best first. `most`: how many at the most. */
-  search(wanted: Wanted, after: Place | null, most: number): Hit[] {
-    const found: [Hit[], Hit[], Hit[]] = [[], [], []];
-    const fits = this.#conditions(wanted);
-    for (const kept of this.#inOrder()) {
-      if (found[0].length >= most) break;
-      if (!fits(kept)) continue;
-      const rank = rankName(kept.words, wanted.words);
-      if (rank === null || found[rank].length >= most) continue;
-      const hit = { rank, made: kept.made, id: kept.row.id, row: kept.row };
-      if (after === null || comparePlaces(hit, after) > 0) found[rank].push(hit);
+  search(filter: NameFilter, after: SortKey | null, most: number): Hit[] {
+    const byRank: [Hit[], Hit[], Hit[]] = [[], [], []];
+    const fits = this.#conditions(filter);
+    for (const file of this.#inOrder()) {
+      if (byRank[0].length >= most) break;
+      if (!fits(file)) continue;
+      const rank = rankName(file.words, filter.words);
+      if (rank === null || byRank[rank].length >= most) continue;
+      const hit = { rank, made: file.made, id: file.row.id, row: file.row };
+      if (after === null || compareSortKeys(hit, after) > 0) byRank[rank].push(hit);
     }
-    return found.flat().slice(0, most);
+    return byRank.flat().slice(0, most);
   }
 
   /** The cheap conditions. A word that a name does not hold anywhere cannot be in one of its words. */
-  #conditions({ words, query, since, until }: Wanted): (kept: Kept) => boolean {
+  #conditions({ words, query, since, until }: NameFilter): (file: IndexedFile) => boolean {
     const { folderId, by, minSize = 0, maxSize = Number.POSITIVE_INFINITY, trashed = false } = query;
     const isBelow = folderId === undefined ? null : this.#reach(folderId);
     const wantedType = query.type?.toLowerCase();
@@ -146,21 +146,21 @@ export class NameTable {
 
   /** Whether something in that folder is below `root`. Each folder is climbed from once. */
   #reach(root: string): (folderId: string | null) => boolean {
-    const known = new Map<string, boolean>([[root, true]]);
+    const cached = new Map<string, boolean>([[root, true]]);
     const isBelow = (folderId: string | null): boolean => {
       if (folderId === null) return false;
-      const answer = known.get(folderId);
-      if (answer !== undefined) return answer;
+      const result = cached.get(folderId);
+      if (result !== undefined) return result;
       // Members can sign folders into a ring: a folder on the way up is not below itself.
-      known.set(folderId, false);
-      const found = isBelow(this.folders.get(folderId)?.parentId ?? null);
-      known.set(folderId, found);
-      return found;
+      cached.set(folderId, false);
+      const isParentBelow = isBelow(this.folders.get(folderId)?.parentId ?? null);
+      cached.set(folderId, isParentBelow);
+      return isParentBelow;
     };
     return isBelow;
   }
 
-  #inOrder(): readonly Kept[] {
+  #inOrder(): readonly IndexedFile[] {
     return (this.#ordered ??= [...this.#files.values()].sort(
       (one, other) => other.made - one.made || (one.row.id < other.row.id ? -1 : 1),
     ));

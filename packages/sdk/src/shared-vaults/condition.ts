@@ -6,7 +6,6 @@
 import { SIGNED_TAG_TITLE, signedTag, type SharedEntry } from "@coffer/contract";
 import { parseEntryStatement, statementHash } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../transfer/digest.ts";
-import { SdkError } from "../http/errors.ts";
 import { preconditionFailed } from "./service-view.ts";
 
 /** The statements of an item as the service shows them; a folder has no version. */
@@ -36,19 +35,19 @@ export class Condition {
   #tag: string | null;
   #followed: ShownStatements | null;
 
-  constructor(ifMatch: string | undefined, found: ShownStatements | null) {
-    this.#followed = found;
-    this.#tag = ifMatch === "*" || found === null ? null : (ifMatch ?? tagOf(found));
+  constructor(ifMatch: string | undefined, current: ShownStatements | null) {
+    this.#followed = current;
+    this.#tag = ifMatch === "*" || current === null ? null : (ifMatch ?? tagOf(current));
   }
 
   /**
    * The next attempt follows these statements.
    * @throws ApiError `precondition_failed` if they are not those of the condition.
    */
-  require(shown: ShownStatements | null): void {
-    if (shown === null) return;
-    if (this.#tag !== null && tagOf(shown) !== this.#tag) throw preconditionFailed("It has changed since that state");
-    this.#followed = shown;
+  require(current: ShownStatements | null): void {
+    if (current === null) return;
+    if (this.#tag !== null && tagOf(current) !== this.#tag) throw preconditionFailed("It has changed since that state");
+    this.#followed = current;
   }
 
   /** This call itself has brought the folder's names under the current key: the item has the entry that it signed then. */
@@ -73,35 +72,16 @@ export interface Linked {
  * the outcome is unknown.
  */
 export async function isStored(sent: Linked, newestFirst: AsyncIterable<Linked>): Promise<boolean | null> {
-  const wanted = toHex(statementHash(sent.bytes));
+  const sentHash = toHex(statementHash(sent.bytes));
   let newer = null as { readonly hash: string; readonly previous: string } | null;
   for await (const one of newestFirst) {
     const [hash, previous] = [toHex(statementHash(one.bytes)), toHex(one.previous)];
     // A list begins with the current one again.
     if (hash === newer?.hash) continue;
     if (newer !== null && newer.previous !== hash) return null;
-    if (hash === wanted || previous === wanted) return true;
+    if (hash === sentHash || previous === sentHash) return true;
     if (one.number <= sent.number) return false;
     newer = { hash, previous };
   }
   return null;
-}
-
-/**
- * A change of which an earlier attempt may have been done, because its answer was lost. `look` answers the result if it was stored,
- * and false if it was not. null: the service does not show that, and nothing is done again.
- */
-export async function unlessStored<Value>(
-  change: Promise<Value>,
-  look: () => Promise<Value | false | null>,
-): Promise<Value> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof SdkError) || !error.perhapsDone) throw error;
-    const found = await look().catch(() => null);
-    if (found === null) throw error;
-    if (found === false) throw Object.assign(error, { perhapsDone: false });
-    return found;
-  }
 }

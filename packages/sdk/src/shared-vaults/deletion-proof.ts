@@ -3,7 +3,7 @@ import { filesGroup, accountGroup, renderDeletionText, deletionGroup, type Delet
 import { callOn } from "../http/call.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
 import type { VaultPin } from "./trust/pins.ts";
-import { findVaultOf } from "./names/places.ts";
+import { findVaultOf } from "./names/vault-finder.ts";
 import { vaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 
@@ -40,7 +40,7 @@ export async function proveDeletion(
   const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);
   const { chainAddress } = session.signer;
   const whose = { accountId: account.id, chainObjectId: pin.chainObjectId };
-  const text = renderDeletionText({ ...connection.place, chainAddress, ...whose, ...deletion, nonce });
+  const text = renderDeletionText({ ...connection.service, chainAddress, ...whose, ...deletion, nonce });
   const signature = await session.signer.signPersonalMessage(new TextEncoder().encode(text));
   return { "coffer-proof": `${nonce}.${signature}` };
 }

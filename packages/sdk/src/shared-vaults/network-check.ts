@@ -2,7 +2,7 @@
 import { ChainError, openChain, sealVaultKeyWrap } from "@coffer/chain";
 import { connectionWords } from "../http/connection-words.ts";
 import type { SharedVaultOptions } from "../connection/options.ts";
-import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./keys/layers.ts";
+import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./keys/layer-check.ts";
 
 /** The state of what shared vaults need beside the service. */
 export interface NetworkCheck {
@@ -69,10 +69,10 @@ function away(error: unknown, thrown: unknown, grpcUrl: string): LayerCheck {
   return { state: "failed", cause: error.code, nextStep: `${message}. ${nextStep}` };
 }
 
-async function inTime<T>(asked: Promise<T>, milliseconds: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new ChainError("chain_unavailable")), milliseconds);
   });
-  return await Promise.race([asked, late]).finally(() => clearTimeout(timer));
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

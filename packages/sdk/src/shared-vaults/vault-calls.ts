@@ -4,7 +4,7 @@ import { checkVaultAccess } from "./keys/check-access.ts";
 import { exportVault, type ExportOptions } from "./export/export.ts";
 import type { ExportStore } from "./export/export-layout.ts";
 import { forgetSeen, type ForgetSeenOptions } from "./trust/forget-seen.ts";
-import { createSharedVault, type NewSharedVault } from "./create.ts";
+import { createSharedVault, type NewSharedVault } from "./create-vault.ts";
 import {
   addVaultMember,
   listMembers,
@@ -13,13 +13,13 @@ import {
   type AddMemberOptions,
   type AgentOfInvite,
 } from "./members/members.ts";
-import type { Until } from "./members/ends.ts";
+import type { Until } from "./members/membership-end.ts";
 import { vaultReaders } from "./members/readers.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./members/owner-acts.ts";
 import { resealVault } from "./keys/reseal.ts";
 import { revokeAgent, type RevokeOptions } from "./members/revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotation/rotate.ts";
-import { trustOwner, trustVault, type ToldOfVault } from "./trust/trusting.ts";
+import { trustOwner, trustVault, type ToldOfVault } from "./trust/trust-acts.ts";
 
 export function vaultCalls(connection: Connection) {
   return {
@@ -32,8 +32,8 @@ export function vaultCalls(connection: Connection) {
     offerOwnership: (vaultId: string, chainAddress: string | null, options?: CallOptions) =>
       offerVault(connection, vaultId, chainAddress, options),
     acceptOwnership: (vaultId: string, options?: AcceptOptions) => acceptVault(connection, vaultId, options),
-    trust: (vaultId: string, told: ToldOfVault, options?: CallOptions) =>
-      trustVault(connection, vaultId, told, options),
+    trust: (vaultId: string, facts: ToldOfVault, options?: CallOptions) =>
+      trustVault(connection, vaultId, facts, options),
     trustOwner: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       trustOwner(connection, vaultId, chainAddress, options),
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),

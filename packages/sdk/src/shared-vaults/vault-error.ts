@@ -28,6 +28,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "chain_stale",
   "chain_unavailable",
   "transaction_unknown",
+  "keys_forgotten",
 ]);
 
 export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
@@ -73,6 +74,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
   generation_moved: "Repeat it: what is done stays done.",
+  keys_forgotten: "Repeat it if it is still wanted: the keys are opened again.",
   export_unsigned:
     "Ask who exported it whether it was signed. If it was, take another copy. If not, export it again as a member with a signing key (vaults.setSigningKey), or open it with allowUnsigned: files may be missing then.",
   invite_unproven:

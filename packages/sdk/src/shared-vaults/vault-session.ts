@@ -13,18 +13,20 @@ import { webPlatform } from "@coffer/crypto";
 import { callOn } from "../http/call.ts";
 import type { Signer } from "../signers/signer.ts";
 import type { Connection, SharedVaultOptions, CallOptions } from "../connection/options.ts";
-import { openVault } from "./keys/opening.ts";
+import { registerKeyHolder } from "../connection/key-holder.ts";
+import { openVault } from "./keys/vault-opener.ts";
+import { OwnedKeys } from "./keys/owned-keys.ts";
 import { hexOf } from "./addresses.ts";
-import { openHomes } from "./trust/homes.ts";
+import { openHomes } from "./trust/item-homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { describePin } from "./trust/pin-facts.ts";
-import { pinFirst } from "./trust/pinning.ts";
+import { pinFirst } from "./trust/pin-changes.ts";
 import { isSamePin, memoryPins, type VaultPin } from "./trust/pins.ts";
-import { rememberMemories } from "./trust/seen.ts";
+import { rememberMemories } from "./trust/seen-memory.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
 import { publicVault, vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
-import { unlessAborted, whileWanted } from "./while-wanted.ts";
+import { unlessAborted, untilAborted } from "./caller-signal.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 
@@ -36,6 +38,7 @@ export function vaultSession(connection: Connection): VaultSession {
     throw vaultError("shared_vault", "This client has no chain key and no network, which shared vaults need");
   const session = openSession(connection, connection.sharedVaults);
   sessions.set(connection, session);
+  registerKeyHolder(connection, session);
   return session;
 }
 
@@ -59,6 +62,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   const seen = rememberMemories(shared.seen);
   const opened = new Map<string, Promise<PinnedVault>>();
   const looked = new Map<string, Promise<PinnedVault>>();
+  let owned = new OwnedKeys();
   let wrap: SealKeyWrap | null = null;
   const session: VaultSession = {
     connection,
@@ -75,18 +79,23 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       opened.clear();
       looked.clear();
     },
+    forgetKeys: () => {
+      session.forget();
+      owned.dispose();
+      owned = new OwnedKeys();
+    },
     pin: (vaultId, options) => findPin(session, looked.get(vaultId), vaultId, options),
-    adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
-    homes: openHomes(connection.place.origin, pins, seen),
-    find: async (vaultId, options) => whileWanted((await session.open(vaultId, options)).vault, options?.signal),
-    open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId), options?.signal),
-    look: async (vaultId, options) => {
-      const pin = await pins.load(connection.place.origin, vaultId);
+    pinFirst: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
+    homes: openHomes(connection.service.origin, pins, seen),
+    find: async (vaultId, options) => untilAborted((await session.open(vaultId, options)).vault, options?.signal),
+    open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId, owned), options?.signal),
+    findUnpinned: async (vaultId, options) => {
+      const pin = await pins.load(connection.service.origin, vaultId);
       if (pin !== null) return session.find(vaultId, options);
-      const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId));
+      const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId), owned);
       looked.set(vaultId, looking);
       looking.catch(() => looked.get(vaultId) === looking && looked.delete(vaultId));
-      return whileWanted((await unlessAborted(looking, options?.signal)).vault, options?.signal);
+      return untilAborted((await unlessAborted(looking, options?.signal)).vault, options?.signal);
     },
   };
   return session;
@@ -97,26 +106,27 @@ async function openOnce(
   session: VaultSession,
   opened: Map<string, Promise<PinnedVault>>,
   vaultId: string,
+  owned: OwnedKeys,
 ): Promise<PinnedVault> {
   const known = opened.get(vaultId);
   if (known !== undefined) {
-    const now = await session.pins.load(session.connection.place.origin, vaultId);
+    const now = await session.pins.load(session.connection.service.origin, vaultId);
     const { pin } = await known;
     // The owner must be the pinned one wherever the vault is read.
     if (now === null || isSamePin({ ...now, ownerAddress: pin.ownerAddress }, pin)) return known;
     if (opened.get(vaultId) === known) opened.delete(vaultId);
   }
   // Without the first caller's options: others wait for the same.
-  const opening = opened.get(vaultId) ?? openAs(session, session.pin(vaultId));
+  const opening = opened.get(vaultId) ?? openAs(session, session.pin(vaultId), owned);
   opened.set(vaultId, opening);
   // A failure is not remembered: the next call tries again.
   opening.catch(() => opened.get(vaultId) === opening && opened.delete(vaultId));
   return opening;
 }
 
-async function openAs(session: VaultSession, shown: Promise<VaultPin>): Promise<PinnedVault> {
+async function openAs(session: VaultSession, shown: Promise<VaultPin>, owned: OwnedKeys): Promise<PinnedVault> {
   const pin = await shown;
-  return { pin, vault: pin.shared ? await openVault(session, pin) : null };
+  return { pin, vault: pin.shared ? await openVault(session, pin, owned) : null };
 }
 
 function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: SharedVaultOptions): SealKeyWrap {
@@ -152,7 +162,7 @@ async function findPin(
   options?: CallOptions,
 ): Promise<VaultPin> {
   const { connection, pins } = session;
-  const known = await pins.load(connection.place.origin, vaultId);
+  const known = await pins.load(connection.service.origin, vaultId);
   if (known !== null) {
     requireSameNetwork(session, known);
     return known;
@@ -181,7 +191,7 @@ async function requireNewObject(
   { shared, vaultId, ...pin }: VaultPin,
 ): Promise<void> {
   if (!shared) return;
-  const known = await pins.list(connection.place.origin);
+  const known = await pins.list(connection.service.origin);
   const other = known.find((one) => one.chainObjectId === pin.chainObjectId && one.vaultId !== vaultId);
   if (other === undefined) return;
   const message = `The service shows the chain object of vault ${other.vaultId} as that of vault ${vaultId}`;
@@ -204,7 +214,7 @@ export function pinOf(
 ): VaultPin {
   const shared = type === "shared";
   return {
-    origin: connection.place.origin,
+    origin: connection.service.origin,
     vaultId: id,
     shared,
     ownerAddress,

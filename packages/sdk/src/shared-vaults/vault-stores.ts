@@ -6,7 +6,7 @@ import { uploadJournals } from "../transfer/upload-journal.ts";
 import { pinStore } from "./trust/pin-store.ts";
 import type { PinStore } from "./trust/pins.ts";
 import { seenStore, type SeenStoreOptions } from "./trust/seen-store.ts";
-import type { SeenStore } from "./trust/seen.ts";
+import type { SeenStore } from "./trust/seen-memory.ts";
 
 /** The options of `sharedVaults` that say what outlives the process. */
 export interface VaultStores {

@@ -1,6 +1,6 @@
 /** Errors of the chain and crypto packages, in the words of this SDK. */
 import { ChainError } from "@coffer/chain";
-import { CryptoError } from "@coffer/crypto";
+import { CryptoError, KeyDisposedError } from "@coffer/crypto";
 import type { VaultErrorCode } from "../http/errors.ts";
 import { sourceChanged } from "../transfer/source.ts";
 import { NEXT_STEPS, vaultError } from "./vault-error.ts";
@@ -21,6 +21,8 @@ export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErro
       ...(nextStep === undefined ? {} : { nextStep }),
     });
   }
+  if (error instanceof KeyDisposedError)
+    return vaultError("keys_forgotten", "The client's keys were forgotten while it used one", { cause: error });
   return error;
 }
 

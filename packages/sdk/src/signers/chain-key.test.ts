@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { chainKeySigner, generateChainKey } from "./chain-key.ts";
 import { verifyPersonalMessage } from "./ed25519.ts";
-import { placeOf } from "./signer.ts";
+import { serviceIdentity } from "./signer.ts";
 
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 20;
@@ -74,10 +74,10 @@ it("strictly verifies: another address, another encoding and foreign bytes are r
 
 it("takes services of this machine to be on a local chain", () => {
   for (const local of ["http://127.0.0.1:8787", "http://localhost:1", "http://[::1]:2", "http://app.localhost"])
-    expect(placeOf(local).network).toBe("localnet");
+    expect(serviceIdentity(local).network).toBe("localnet");
   for (const remote of ["https://coffer.example", "http://127.example", "https://localhost.example"])
-    expect(placeOf(remote).network).toBe("mainnet");
-  expect(placeOf("https://h.example:8443/prefix", "testnet")).toEqual({
+    expect(serviceIdentity(remote).network).toBe("mainnet");
+  expect(serviceIdentity("https://h.example:8443/prefix", "testnet")).toEqual({
     origin: "https://h.example:8443",
     network: "testnet",
   });

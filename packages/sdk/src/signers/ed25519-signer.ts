@@ -41,8 +41,8 @@ export function generateKey(): { readonly privateKey: Secret; readonly chainAddr
   return { privateKey: new Secret(text), chainAddress: addressOf(publicKeyOf(seed)) };
 }
 
-function parseKey(given: Uint8Array | string | Secret): Uint8Array {
-  const key = given instanceof Secret ? given.reveal() : given;
+function parseKey(privateKey: Uint8Array | string | Secret): Uint8Array {
+  const key = privateKey instanceof Secret ? privateKey.reveal() : privateKey;
   if (key instanceof Uint8Array) {
     if (key.length !== SEED_BYTES) throw configurationError("An Ed25519 private key is 32 bytes");
     return Uint8Array.from(key);

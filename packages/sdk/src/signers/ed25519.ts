@@ -32,15 +32,15 @@ function nativeKey(seed: Uint8Array) {
 }
 
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
-  const found = nativeKey(seed);
-  if (found === null) return ed.getPublicKey(seed);
-  const der = found.native.createPublicKey(found.key).export({ format: "der", type: "spki" });
+  const ofNode = nativeKey(seed);
+  if (ofNode === null) return ed.getPublicKey(seed);
+  const der = ofNode.native.createPublicKey(ofNode.key).export({ format: "der", type: "spki" });
   return new Uint8Array(der.subarray(-KEY_BYTES));
 }
 
 function sign(seed: Uint8Array, message: Uint8Array): Uint8Array {
-  const found = nativeKey(seed);
-  return found === null ? ed.sign(message, seed) : new Uint8Array(found.native.sign(null, message, found.key));
+  const ofNode = nativeKey(seed);
+  return ofNode === null ? ed.sign(message, seed) : new Uint8Array(ofNode.native.sign(null, message, ofNode.key));
 }
 
 export function randomSeed(): Uint8Array {

@@ -1,5 +1,5 @@
 /**
- * The signer of a chain address, and the place that a signature is for. Small: the signing code is loaded with the
+ * The signer of a chain address, and the service that a signature is for. Small: the signing code is loaded with the
  * first signature.
  */
 import type { ChainNetwork } from "@coffer/contract";
@@ -39,13 +39,13 @@ export interface Signer {
 }
 
 /** What every signed text names besides its own subject: the service and the chain. */
-export interface Place {
+export interface ServiceIdentity {
   readonly origin: string;
   readonly network: ChainNetwork;
 }
 
-/** The place of a base URL: services on this machine are on a local chain unless the client says otherwise. */
-export function placeOf(baseUrl: string, network?: ChainNetwork): Place {
+/** The identity of the service at a base URL: services on this machine are on a local chain unless the client says otherwise. */
+export function serviceIdentity(baseUrl: string, network?: ChainNetwork): ServiceIdentity {
   const { origin, hostname } = new URL(baseUrl);
   const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   return { origin, network: network ?? (loopback ? "localnet" : "mainnet") };

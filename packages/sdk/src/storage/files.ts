@@ -1,43 +1,59 @@
-import type { Download } from "../transfer/download.ts";
-import type { FileChanges } from "./file.ts";
-import type { FoundFacts, FoundFile, NameSearchOptions } from "../search/found.ts";
+/** Files. Names in shared vaults are decrypted, and encrypted, on the way. What moves bytes is in `transfer/`. */
+import { fileEntriesGroup, filesGroup, type api } from "@coffer/contract";
 import type {
-  Connection,
   CallOptions,
   ConditionedItem,
+  Connection,
   FileDeletion,
   PlaceOptions,
   UpdateOptions,
 } from "../connection/options.ts";
+import { sharedCode } from "../connection/shared-code.ts";
+import { callOn } from "../http/call.ts";
+import type { Body, ListQuery } from "../http/endpoint-types.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
-import { fileCalls } from "./file-calls.ts";
-import { manyCalls } from "./many-calls.ts";
-import { searchFiles } from "../search/search-calls.ts";
-import { searchFiles as searchNames } from "../search/search-names.ts";
-import type { UploadOutcome, UploadResult } from "../transfer/target.ts";
-import type { DownloadOptions } from "../transfer/content-facts.ts";
-import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "../transfer/input.ts";
-import type {
-  FileEntriesQuery,
-  FileListQuery,
-  FileRestoreInput,
-  FileSearchQuery,
-  FileVersionsQuery,
-} from "../connection/input-types.ts";
-import type { File, FileEntry, FileVersion } from "../connection/result-types.ts";
 import type { ItemOutcome } from "../http/part-error.ts";
+import { MOVE, refuseUndefinedPlaces } from "../http/required-fields.ts";
+import type { FileSearchQuery } from "../search/search-types.ts";
+import { searchAtService } from "../search/service-search.ts";
+import type { DownloadOptions } from "../transfer/content-headers.ts";
+import type { Download } from "../transfer/stored-download.ts";
+import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "../transfer/upload-options.ts";
+import type { UploadOutcome, UploadResult } from "../transfer/upload-codec.ts";
+import { verifiedEntries } from "./entries.ts";
+import { ItemCalls } from "./item-calls.ts";
+import type { File, FileEntry, FileVersion } from "./item-types.ts";
+import { FILES, ifMatchHeader, withoutClaims } from "./items.ts";
+import { moveMany, restoreMany, trashMany } from "./many-items.ts";
+import { indexQuery, listingOptions } from "./name-query.ts";
+import { withOwnerProof } from "./owner-proof.ts";
+import { deleteVersion, listVersions, restoreVersion } from "./versions.ts";
+
+/** Input of `files.list`. */
+export interface FileListQuery extends Omit<ListQuery<typeof api.files.list>, "nameIndex"> {}
+
+/** Input of `files.restore`. */
+export interface FileRestoreInput extends Omit<Body<typeof api.files.restore>, "shared"> {}
+
+/** Input of `files.versions`. */
+export interface FileVersionsQuery extends ListQuery<typeof api.files.versions> {}
+
+/** Input of `files.entries`. */
+export interface FileEntriesQuery extends ListQuery<typeof api.files.entries> {}
+
+/** Changes of a file's place. `folderId: null`: to the top of the vault. `undefined` is refused, as in {@link UploadInput}. */
+export interface FileChanges {
+  /** New name: at most 255 bytes of UTF-8. Default: unchanged. */
+  readonly name?: string | undefined;
+  /** UUID of the folder to move to. null: the top of the vault. Default: unchanged. */
+  readonly folderId?: string | null;
+}
 
 /** What a page of a search has beside its rows. */
 export interface SearchFacts {
   /** false: the page ended at the most rows that the service looks at for one page. `nextCursor` goes on from there. */
   readonly complete: boolean;
 }
-
-/** The type of `client.search`. */
-export type NameSearch = (
-  query?: FileSearchQuery,
-  options?: NameSearchOptions,
-) => PagePromise<"files", FoundFile, FoundFacts>;
 
 export interface FileResource {
   /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
@@ -166,23 +182,54 @@ export interface FileResource {
 /** What moves bytes is loaded with the first transfer. */
 const transfers = () => import("../transfer/transfers.ts");
 
-export function nameSearch(connection: Connection): NameSearch {
-  return (query = {}, options) => paged("files", query, (page) => searchNames(connection, page, options));
-}
-
 export function fileResource(connection: Connection): FileResource {
-  const calls = fileCalls(connection);
+  const items = new ItemCalls(connection, FILES);
   return {
-    ...calls,
-    ...manyCalls(connection),
-    list: (query = {}, options) => paged("files", query, (page) => calls.list(page, options)),
-    search: (query = {}, options) => paged("files", query, (page) => searchFiles(connection, page, options)),
-    versions: (fileId, query = {}, options) =>
-      paged("versions", query, (page) => calls.versions(fileId, page, options)),
-    entries: (fileId, query = {}, options) => paged("entries", query, (page) => calls.entries(fileId, page, options)),
-    uploadMany: async (inputs, options) => (await transfers()).uploadMany(connection, inputs, options),
+    list: (firstQuery = {}, options) =>
+      paged("files", firstQuery, async (query) => {
+        const sent = await indexQuery(connection, query, query.folderId, options);
+        if (sent === null) return { files: [], nextCursor: null };
+        const page = await callOn(connection, filesGroup.list, { query: sent }, listingOptions(query, options));
+        if (connection.sharedVaults === null) return { ...page, files: page.files.map(withoutClaims) };
+        const { nameItems } = await sharedCode(connection);
+        return { ...page, files: await nameItems(connection, FILES, page.files, query, options) };
+      }),
+    search: (query = {}, options) => paged("files", query, (page) => searchAtService(connection, page, options)),
+    get: (fileId, options) => items.get(fileId, options),
     upload: async (input, options) => (await transfers()).uploadFile(connection, input, options),
+    uploadMany: async (inputs, options) => (await transfers()).uploadMany(connection, inputs, options),
     replace: async (fileId, input, options) => (await transfers()).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) => (await transfers()).openFileDownload(connection, fileId, options),
+    versions: (fileId, query = {}, options) =>
+      paged("versions", query, (page) => listVersions(connection, fileId, page, options)),
+    restoreVersion: (fileId, versionId, options) => restoreVersion(connection, fileId, versionId, options),
+    deleteVersion: (fileId, versionId, options) => deleteVersion(connection, fileId, versionId, options),
+    entries: (fileId, firstQuery = {}, options) =>
+      paged("entries", firstQuery, (query) =>
+        verifiedEntries(connection, { kind: "file", id: fileId }, query, () =>
+          callOn(connection, fileEntriesGroup.entries, { params: { fileId }, query }, options),
+        ),
+      ),
+    update: async (fileId, changes, options) => {
+      refuseUndefinedPlaces(filesGroup.update.id, changes, MOVE);
+      return items.update(fileId, { name: changes.name, parentId: changes.folderId }, options);
+    },
+    delete: async (fileId, { permanent, ifMatch, ...options } = {}) => {
+      const query = permanent === undefined ? {} : { permanent };
+      const deleted = await withOwnerProof(
+        connection,
+        { act: "delete-file", fileId },
+        (proof) => {
+          const headers = { ...proof, ...ifMatchHeader(ifMatch) };
+          return callOn(connection, filesGroup.delete, { params: { fileId }, query, headers }, options);
+        },
+        options,
+      );
+      return deleted === undefined ? null : items.named(deleted.file, options);
+    },
+    restore: (fileId, changes, options) => items.restore(fileId, changes, options),
+    trashMany: (some, options) => trashMany(connection, some, options),
+    restoreMany: (some, options) => restoreMany(connection, some, options),
+    moveMany: (some, folderId, options) => moveMany(connection, some, folderId, options),
   };
 }

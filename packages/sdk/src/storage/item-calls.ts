@@ -1,38 +1,52 @@
-/** The calls that files and folders have in common: they decrypt names of shared vaults. */
+/** The calls that files and folders have in common: they decrypt, and encrypt, names of shared vaults. */
 import type { CallOptions, Connection, UpdateOptions } from "../connection/options.ts";
+import { sharedCode, sharedCodeOrNull } from "../connection/shared-code.ts";
 import { MOVE, refuseUndefinedPlaces } from "../http/required-fields.ts";
-import type { HeldOptions } from "../shared-vaults/names/places.ts";
-import { type Item, type ItemChange, type Items, matching, withoutClaims } from "./items.ts";
-import { sharedChanges } from "./known-names.ts";
-import { sharedCode } from "../connection/shared-code.ts";
+import type { HeldOptions } from "../shared-vaults/names/vault-finder.ts";
+import { ifMatchHeader, type Item, type ItemChange, type Items, withoutClaims } from "./items.ts";
 
-/** `given`: the caller's change in its own words; `change`: the same. */
-interface Updating extends UpdateOptions {
-  readonly given: object;
-}
+export class ItemCalls<Kind extends Item> {
+  readonly #connection: Connection;
+  readonly #items: Items<Kind>;
 
-export function itemCalls<Kind extends Item>(connection: Connection, items: Items<Kind>) {
-  const one = async (item: Kind, options?: HeldOptions): Promise<Kind> => {
-    if (connection.sharedVaults === null) return withoutClaims(item);
-    return (await sharedCode(connection)).nameOne(connection, items, item, options);
-  };
-  return {
-    one,
-    get: async (id: string, options?: CallOptions) => one(await items.get(connection, id, options), options),
-    update: async (id: string, change: ItemChange, { given, ...updating }: Updating) => {
-      refuseUndefinedPlaces(items.updateId, given, MOVE);
-      refuseUndefinedPlaces(items.updateId, updating, MOVE);
-      const { ifMatch, vaultId, ...options } = updating;
-      const shared = await (await sharedChanges(connection))?.updateItem(connection, items, id, change, updating);
-      if (shared != null) return shared;
-      return one(await items.update(connection, id, change, matching(ifMatch), options), { ...options, vaultId });
-    },
-    restore: async (id: string, body: { readonly name?: string | undefined } = {}, restoring: UpdateOptions = {}) => {
-      refuseUndefinedPlaces(items.restoreId, restoring, MOVE);
-      const { ifMatch, vaultId, ...options } = restoring;
-      const shared = await (await sharedChanges(connection))?.restoreItem(connection, items, id, body.name, restoring);
-      if (shared != null) return shared;
-      return one(await items.restore(connection, id, body, matching(ifMatch), options), { ...options, vaultId });
-    },
-  };
+  constructor(connection: Connection, items: Items<Kind>) {
+    this.#connection = connection;
+    this.#items = items;
+  }
+
+  /** The item as this client may show it: with its name decrypted and its authors verified, or without authors. */
+  async named(item: Kind, options?: HeldOptions): Promise<Kind> {
+    if (this.#connection.sharedVaults === null) return withoutClaims(item);
+    return (await sharedCode(this.#connection)).nameOne(this.#connection, this.#items, item, options);
+  }
+
+  async get(id: string, options?: CallOptions): Promise<Kind> {
+    return this.named(await this.#items.get(this.#connection, id, options), options);
+  }
+
+  async update(id: string, change: ItemChange, updateOptions: UpdateOptions = {}): Promise<Kind> {
+    const items = this.#items;
+    refuseUndefinedPlaces(items.updateId, updateOptions, MOVE);
+    const { ifMatch, vaultId, ...options } = updateOptions;
+    const code = await sharedCodeOrNull(this.#connection);
+    const shared = await code?.updateItem(this.#connection, items, id, change, updateOptions);
+    if (shared != null) return shared;
+    const item = await items.update(this.#connection, id, change, ifMatchHeader(ifMatch), options);
+    return this.named(item, { ...options, vaultId });
+  }
+
+  async restore(
+    id: string,
+    body: { readonly name?: string | undefined } = {},
+    updateOptions: UpdateOptions = {},
+  ): Promise<Kind> {
+    const items = this.#items;
+    refuseUndefinedPlaces(items.restoreId, updateOptions, MOVE);
+    const { ifMatch, vaultId, ...options } = updateOptions;
+    const code = await sharedCodeOrNull(this.#connection);
+    const shared = await code?.restoreItem(this.#connection, items, id, body.name, updateOptions);
+    if (shared != null) return shared;
+    const item = await items.restore(this.#connection, id, body, ifMatchHeader(ifMatch), options);
+    return this.named(item, { ...options, vaultId });
+  }
 }

@@ -9,7 +9,8 @@ import {
 } from "@coffer/contract";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../http/call.ts";
-import { everyPage, type PagePlace } from "../http/every-page.ts";
+import { SdkError } from "../http/errors.ts";
+import { everyPage, type PageCursor } from "../http/every-page.ts";
 import type { File } from "./file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { tagged } from "../http/tag.ts";
@@ -54,12 +55,18 @@ export interface Items<Kind extends Item> {
   readonly updateId: string;
   readonly restoreId: string;
   get(connection: Connection, id: string, options?: CallOptions): Promise<Kind>;
-  update(connection: Connection, id: string, change: SentChange, match: Match, options: CallOptions): Promise<Kind>;
+  update(
+    connection: Connection,
+    id: string,
+    change: SentChange,
+    headers: IfMatchHeader,
+    options: CallOptions,
+  ): Promise<Kind>;
   restore(
     connection: Connection,
     id: string,
     change: Omit<SentChange, "parentId">,
-    match: Match,
+    headers: IfMatchHeader,
     options: CallOptions,
   ): Promise<Kind>;
   /** All items that the service lists, page by page. */
@@ -72,12 +79,12 @@ export interface Items<Kind extends Item> {
   named(item: Kind, metadata: Metadata): Kind;
 }
 
-interface Match {
+interface IfMatchHeader {
   readonly "if-match"?: string;
 }
 
 /** The header of a change under a condition. */
-export function matching(ifMatch: string | undefined): Match {
+export function ifMatchHeader(ifMatch: string | undefined): IfMatchHeader {
   return ifMatch === undefined ? {} : { "if-match": ifMatch };
 }
 
@@ -96,7 +103,7 @@ export const FILES: Items<File> = {
   list: async function* (connection, { parentId, ...rest }, options) {
     const { list } = filesGroup;
     const query = { ...rest, ...(parentId === undefined ? {} : { folderId: parentId }) };
-    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    const load = (place: PageCursor) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { files } of everyPage(list.id, load)) yield files;
   },
   named: (file, { name, contentType, size }) => ({
@@ -125,13 +132,23 @@ export const FOLDERS: Items<Folder> = {
     (await callOn(connection, foldersGroup.restore, { params: { folderId }, headers, body }, options)).folder,
   list: async function* (connection, query, options) {
     const { list } = foldersGroup;
-    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    const load = (place: PageCursor) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { folders } of everyPage(list.id, load)) yield folders;
   },
   named: (folder, { name }) => ({ ...folder, name }),
 };
 
-const PAGE = 100;
+/** The item; null: it was deleted for good, or this client may not see it now. */
+export async function orGone<Kind extends Item>(read: Promise<Kind>): Promise<Kind | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof SdkError && error.code === "not_found") return null;
+    throw error;
+  }
+}
+
+const PAGE_LIMIT = 100;
 
 /** All items of a vault, those in the trash last; `trash: false`: without them. */
 export async function* everyItem<Kind extends Item>(
@@ -142,5 +159,5 @@ export async function* everyItem<Kind extends Item>(
   trash = true,
 ): AsyncGenerator<Kind, void, undefined> {
   for (const trashed of trash ? [false, true] : [false])
-    for await (const page of items.list(connection, { vaultId, trashed, limit: PAGE }, { signal })) yield* page;
+    for await (const page of items.list(connection, { vaultId, trashed, limit: PAGE_LIMIT }, { signal })) yield* page;
 }

@@ -5,7 +5,7 @@ import { sharedCode } from "../connection/shared-code.ts";
 import type { Deleted } from "../shared-vaults/deletion-proof.ts";
 
 /** Sends the call, and again with a proof if the service asks for one and this client holds a chain key. */
-export async function deleteWithProof<Result>(
+export async function withOwnerProof<Result>(
   connection: Connection,
   deleted: Deleted,
   send: (headers: { readonly "coffer-proof"?: string }) => Promise<Result>,

@@ -1,7 +1,7 @@
 import { acceptBytes } from "../http/accepted-bytes.ts";
 import { openChunks, type ByteBody } from "../http/byte-body.ts";
 import { ContractError, SdkError } from "../http/errors.ts";
-import { describeRefused } from "./refused-body.ts";
+import { describeRefused } from "./body-refusal.ts";
 
 /** Where an upload's bytes come from. */
 export interface Source {

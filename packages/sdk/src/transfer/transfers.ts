@@ -1,4 +1,4 @@
 /** What moves the bytes of files. */
-export { openFileDownload } from "./open-file.ts";
-export { replaceFile, uploadFile } from "./send-file.ts";
+export { openFileDownload } from "./download.ts";
+export { replaceFile, uploadFile } from "./upload.ts";
 export { uploadMany } from "./upload-many.ts";

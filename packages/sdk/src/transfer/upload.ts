@@ -1,64 +1,105 @@
-import { digestOf, toHex } from "./digest.ts";
+/** Uploads: what callers give, and the codec for the kind of vault that it goes to. */
+import { filesGroup } from "@coffer/contract";
+import type { Connection } from "../connection/options.ts";
+import { sharedCode } from "../connection/shared-code.ts";
+import { callOn } from "../http/call.ts";
 import { ContractError } from "../http/errors.ts";
-import type { Connection, CallOptions } from "../connection/options.ts";
-import { uploadInParts } from "./resumable.ts";
-import { otherSize, type Source } from "./source.ts";
-import { uploadStream } from "./stream.ts";
-import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
-import type { Checkpoint } from "./journals.ts";
-import type { BatchSlot } from "./batching.ts";
-import { MAX_BATCHED_BYTES, PART_BYTES, WHOLE_BYTES, type UploadOptions } from "./input.ts";
+import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields, VERSION } from "../http/required-fields.ts";
+import { PlainCodec, requirePublic } from "./plain-codec.ts";
+import { openSource, type Source } from "./source.ts";
+import type { UploadCodec, UploadResult, UploadTarget } from "./upload-codec.ts";
+import type { ReplaceInput, UploadInput, UploadOptions } from "./upload-options.ts";
+import { runUpload, type RunOptions } from "./upload-runner.ts";
 
-/** A new file that is small may go with others, if its sender has opened a place for it. */
-export type SendingOptions = UploadOptions & { readonly batch?: BatchSlot | undefined };
+const REPLACE_FIELDS: Fields<Omit<ReplaceInput, "body" | "size">> = {
+  contentType: true,
+  vaultId: true,
+  ifMatch: true,
+  keep: true,
+};
+const UPLOAD_FIELDS: Fields<Omit<UploadInput, "body" | "size">> = {
+  contentType: true,
+  vaultId: true,
+  folderId: true,
+  name: true,
+  ifAbsent: true,
+};
+export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
+  signal: true,
+  idempotencyKey: true,
+  onProgress: true,
+  retries: true,
+  padded: true,
+  partBytes: true,
+};
 
-/** Sends a source by its size: whole, in parts, or as one stream of unknown size. Closes the source. */
-export async function uploadSource(
+export async function uploadFile(
   connection: Connection,
-  target: Target,
-  source: Source,
-  options: SendingOptions,
-  checkpoint?: Checkpoint,
+  input: UploadInput,
+  options: UploadOptions = {},
 ): Promise<UploadResult> {
-  const { partBytes = PART_BYTES } = options;
-  const wholeBytes = options.partBytes ?? WHOLE_BYTES;
-  if (!Number.isInteger(partBytes) || partBytes < 1)
-    throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
-  try {
-    if (source.size === null || source.size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
-    if (source.size !== null && source.size > wholeBytes)
-      return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
-    const head = new Uint8Array(source.size === null ? wholeBytes : source.size + 1);
-    const filled = await source.read(0, head);
-    if (source.size !== null && filled !== source.size) throw otherSize(source.size);
-    if (source.size === null && filled === head.length)
-      return await uploadStream(connection, target, head, source, options);
-    return await uploadWhole(connection, target, head.subarray(0, filled), options);
-  } finally {
-    await source.close();
-  }
+  refuseUnknownFields(filesGroup.upload.id, options, UPLOAD_OPTIONS);
+  return uploadInput(connection, input, options);
 }
 
-async function uploadWhole(
+export async function uploadInput(
   connection: Connection,
-  target: Target,
-  bytes: Uint8Array,
-  options: SendingOptions,
+  { body, size, ...input }: UploadInput,
+  options: RunOptions,
 ): Promise<UploadResult> {
-  const digest = await digestOf(bytes);
-  const total = bytes.length;
-  const { batch, signal, idempotencyKey, retries, onProgress } = options;
-  if (batch !== undefined && target.kind === "file" && total <= MAX_BATCHED_BYTES)
-    return verified(await batch.add(target, { bytes, digest }), total, toHex(digest));
-  // The transport's pull shows what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by
-  // itself.
-  const sending: CallOptions = {
-    signal,
-    idempotencyKey,
-    retries,
-    onSent: (sent) => onProgress?.({ bytes: sent, total }),
-  };
-  const file = await storeWhole(connection, target, { bytes, digest }, sending);
-  onProgress?.({ bytes: total, total });
-  return verified(file, total, toHex(digest));
+  refuseUnknownFields(filesGroup.upload.id, input, UPLOAD_FIELDS);
+  refuseUndefinedPlaces(filesGroup.upload.id, input, NEW_ITEM);
+  return upload(connection, { kind: "file", ...input }, openSource(body, size), options);
+}
+
+export async function replaceFile(
+  connection: Connection,
+  fileId: string,
+  { body, size, ...input }: ReplaceInput,
+  options: UploadOptions = {},
+): Promise<UploadResult> {
+  refuseUnknownFields(filesGroup.replace.id, input, REPLACE_FIELDS);
+  refuseUnknownFields(filesGroup.replace.id, options, UPLOAD_OPTIONS);
+  refuseUndefinedPlaces(filesGroup.replace.id, input, VERSION);
+  const source = openSource(body, size, filesGroup.replace.id);
+  return upload(connection, { kind: "version", fileId, ...input }, source, options);
+}
+
+/** Closes the source and the journal. */
+export function upload(
+  connection: Connection,
+  target: UploadTarget,
+  source: Source,
+  options: RunOptions,
+): Promise<UploadResult> {
+  return runUpload(connection, source, options, () => openCodec(connection, target, source, options));
+}
+
+/** Encrypted into a shared vault; unchanged into a public one, or into one that the service chooses for clients without `sharedVaults`. */
+async function openCodec(
+  connection: Connection,
+  target: UploadTarget,
+  source: Source,
+  options: RunOptions,
+): Promise<UploadCodec> {
+  const { idempotencyKey, signal } = options;
+  const plain = (to: UploadTarget): UploadCodec => new PlainCodec(connection, to, source, idempotencyKey);
+  if (connection.sharedVaults === null) {
+    await requirePublic(connection, target, signal);
+    return plain(target);
+  }
+  const { findPlace, findVaultOf, openEncryptedCodec } = await sharedCode(connection);
+  if (target.kind === "file") {
+    const place = await findPlace(connection, target, { signal });
+    if (place === null) return plain(target);
+    const { vault, vaultId } = place;
+    if (vault === null) return plain({ ...target, vaultId });
+    return openEncryptedCodec(connection, vault, { ...target, name: target.name ?? "" }, source, options);
+  }
+  const { file } = await callOn(connection, filesGroup.get, { params: { fileId: target.fileId } }, { signal });
+  const vault = await findVaultOf(connection, file, { signal, vaultId: target.vaultId, sends: true });
+  if (vault === null) return plain({ ...target, vaultId: file.vaultId });
+  if (target.keep === false)
+    throw new ContractError("request", filesGroup.replace.id, ["keep: a shared vault always keeps what is replaced"]);
+  return openEncryptedCodec(connection, vault, { ...target, file }, source, options);
 }

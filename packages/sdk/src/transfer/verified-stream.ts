@@ -1,9 +1,8 @@
 import { createHasher, toHex, type Hasher } from "./digest.ts";
 import { ApiError, IntegrityError } from "../http/errors.ts";
 import type { Connection } from "../connection/options.ts";
-import { isWorthRepeating, retryDelay } from "../http/retry.ts";
-import { pause } from "../http/time-limit.ts";
-import type { ByteRange, ContentFacts, DownloadOptions } from "./content-facts.ts";
+import { isWorthRepeating, Repeats } from "../http/retry.ts";
+import type { ByteRange, ContentFacts, DownloadOptions } from "./content-headers.ts";
 
 export interface Reading {
   readonly connection: Connection;
@@ -34,8 +33,10 @@ type Ahead = (() => Uint8Array | null)[];
 export function openVerifiedStream(reading: Reading): VerifiedStream {
   const { facts, options } = reading;
   let reader = reading.first.getReader();
+  /** Bytes that came, also those that were read ahead and not given yet. */
+  let fetched = 0;
   let received = 0;
-  let failures = 0;
+  const repeats = new Repeats(reading.connection, options);
   let hasher: Hasher | null = null;
   const ahead: Ahead = [];
 
@@ -44,11 +45,12 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
       try {
         const result = await reader.read();
         if (result.done) return null;
-        failures = 0;
+        repeats.reset();
+        fetched += result.value.length;
         return result.value;
       } catch (error) {
-        failures += 1;
-        reader = await goOn(reading, error, failures, received);
+        await repeats.backOff(error, facts.etag !== null && fetched < facts.length && isWorthRepeating(error));
+        reader = await reopen(reading, fetched);
       }
     }
   }
@@ -107,25 +109,13 @@ async function readAhead(next: () => Promise<Uint8Array | null>, ahead: Ahead, c
   return start.subarray(0, filled);
 }
 
-/** After a broken connection: the rest of the same version, once the wait is over. Throws failures that no repeat can cure. */
-async function goOn(
-  reading: Reading,
-  error: unknown,
-  failures: number,
-  received: number,
+/** After a broken connection: the rest of the same version. */
+async function reopen(
+  { facts, reopen: open }: Reading,
+  fetched: number,
 ): Promise<ReadableStreamDefaultReader<Uint8Array>> {
-  const { connection, options, facts } = reading;
-  const limit = options.retries ?? connection.retry.limit;
-  const rest = facts.length - received;
-  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.take())
-    throw error;
-  await pause(
-    connection.clock,
-    retryDelay(connection.retry, failures, error, () => connection.clock.random()),
-    options.signal,
-  );
   try {
-    return (await reading.reopen({ offset: facts.start + received, length: rest })).getReader();
+    return (await open({ offset: facts.start + fetched, length: facts.length - fetched })).getReader();
   } catch (failure) {
     throw isReplaced(failure) ? replaced() : failure;
   }

@@ -1,5 +1,5 @@
 import { isEventKind, type EventKind } from "@coffer/contract";
-import type { EventActor, EventObjects } from "../connection/result-types.ts";
+import type { EventActor, EventObjects } from "@coffer/contract";
 
 /** An event of one kind. */
 export interface KnownEvent<Kind extends EventKind> {

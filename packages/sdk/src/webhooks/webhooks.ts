@@ -1,26 +1,34 @@
-/** Webhooks and the event feed (specification §4.1, §6). */
-import { callingOn } from "../http/call.ts";
-import type { FollowOptions } from "../events/follow.ts";
+/** Webhooks: the endpoints that get events, and their deliveries (specification §6). */
+import { webhookEventsGroup, webhooksGroup } from "@coffer/contract";
+import type { api, Delivery, EventDescription, Webhook } from "@coffer/contract";
 import type { Connection, CallOptions } from "../connection/options.ts";
+import { callOn } from "../http/call.ts";
+import type { Body, ListQuery, Result } from "../http/endpoint-types.ts";
 import { paged, type PagePromise } from "../http/pages.ts";
-import type { ReceivedEvent } from "./received-event.ts";
-import { followEvents } from "../events/follow.ts";
-import { webhookCalls } from "./webhook-calls.ts";
-import type {
-  WebhookCreateInput,
-  WebhookDeliveriesQuery,
-  WebhookListQuery,
-  WebhookRecoverInput,
-  WebhookUpdateInput,
-} from "../connection/input-types.ts";
-import type {
-  CreatedWebhook,
-  Delivery,
-  DeliveryDetails,
-  EventDescription,
-  RotatedSecret,
-  Webhook,
-} from "../connection/result-types.ts";
+
+/** Input of `webhooks.list`. */
+export interface WebhookListQuery extends ListQuery<typeof api.webhooks.list> {}
+
+/** Input of `webhooks.create`. */
+export interface WebhookCreateInput extends Body<typeof api.webhooks.create> {}
+
+/** Input of `webhooks.update`. */
+export interface WebhookUpdateInput extends Body<typeof api.webhooks.update> {}
+
+/** Input of `webhooks.deliveries`. */
+export interface WebhookDeliveriesQuery extends ListQuery<typeof api.webhooks.deliveries> {}
+
+/** Input of `webhooks.recover`. */
+export interface WebhookRecoverInput extends Body<typeof api.webhooks.recover> {}
+
+/** A new webhook endpoint. Only this result holds its secret. */
+export interface CreatedWebhook extends Result<typeof api.webhooks.create> {}
+
+/** The new secret of a webhook endpoint. */
+export interface RotatedSecret extends Result<typeof api.webhooks.rotateSecret> {}
+
+/** A delivery with all of its attempts. */
+export interface DeliveryDetails extends Result<typeof api.webhooks.delivery> {}
 
 export interface WebhookResource {
   /** Lists webhook endpoints, newest first. */
@@ -65,31 +73,27 @@ export interface WebhookResource {
 }
 
 export function webhookResource(connection: Connection): WebhookResource {
-  const calls = webhookCalls(callingOn(connection));
+  const { list, create, get, update, rotateSecret, test, deliveries, delivery, redeliver, recover } = webhooksGroup;
   return {
-    ...calls,
-    list: (query = {}, options) => paged("webhooks", query, (page) => calls.list(page, options)),
+    list: (query = {}, options) =>
+      paged("webhooks", query, (page) => callOn(connection, list, { query: page }, options)),
+    create: (body, options) => callOn(connection, create, { body }, options),
+    get: async (webhookId, options) => (await callOn(connection, get, { params: { webhookId } }, options)).webhook,
+    update: async (webhookId, body, options) =>
+      (await callOn(connection, update, { params: { webhookId }, body }, options)).webhook,
+    delete: (webhookId, options) => callOn(connection, webhooksGroup.delete, { params: { webhookId } }, options),
+    rotateSecret: (webhookId, options) => callOn(connection, rotateSecret, { params: { webhookId } }, options),
+    eventKinds: async (options) => (await callOn(connection, webhookEventsGroup.list, {}, options)).events,
+    test: async (webhookId, options) => (await callOn(connection, test, { params: { webhookId } }, options)).delivery,
     deliveries: (webhookId, query = {}, options) =>
-      paged("deliveries", query, (page) => calls.deliveries(webhookId, page, options)),
+      paged("deliveries", query, (page) =>
+        callOn(connection, deliveries, { params: { webhookId }, query: page }, options),
+      ),
+    delivery: (webhookId, deliveryId, options) =>
+      callOn(connection, delivery, { params: { webhookId, deliveryId } }, options),
+    redeliver: async (webhookId, deliveryId, options) =>
+      (await callOn(connection, redeliver, { params: { webhookId, deliveryId } }, options)).delivery,
+    recover: async (webhookId, body, options) =>
+      (await callOn(connection, recover, { params: { webhookId }, body }, options)).count,
   };
-}
-
-export interface EventResource {
-  /**
-   * Follows events of the account as they happen: each once and in order, over as many connections as it takes. Keep
-   * `event.data.sequence` and pass it as `after` to go on where a program stopped. Ends when `signal` aborts. Rejects
-   * with an {@link SdkError} when the service cannot be reached at first, or refuses.
-   *
-   * @example
-   * ```ts
-   * for await (const event of client.events.follow({ after: 41, signal: AbortSignal.timeout(60_000) })) {
-   *   console.log(event.data.sequence, event.type);
-   * }
-   * ```
-   */
-  follow(options?: FollowOptions): AsyncGenerator<ReceivedEvent, void, undefined>;
-}
-
-export function eventResource(connection: Connection): EventResource {
-  return { follow: (options) => followEvents(connection, options) };
 }

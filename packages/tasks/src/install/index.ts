@@ -6,7 +6,7 @@ export { hostsOf, type Host, type HostId } from "./hosts.ts";
 export {
   installInto,
   installState,
-  isThere,
+  isHostPresent,
   SERVER_NAME,
   uninstallFrom,
   type InstallChange,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { parse as parseToml } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostsOf, type Host, type HostId } from "./hosts.ts";
-import { installInto, installState, isThere, uninstallFrom } from "./install.ts";
+import { installInto, installState, isHostPresent, uninstallFrom } from "./install.ts";
 import { entryIn, renderEntry, withEntry, type ServerEntry } from "./settings-text.ts";
 
 let home: string;
@@ -155,9 +155,9 @@ describe("hosts", () => {
   });
 
   it("are only there when they were started once", async () => {
-    for (const id of IDS) expect(await isThere(hostOf(id))).toBe(false);
+    for (const id of IDS) expect(await isHostPresent(hostOf(id))).toBe(false);
     await mkdir(join(home, ".cursor"));
-    expect(await isThere(hostOf("cursor"))).toBe(true);
+    expect(await isHostPresent(hostOf("cursor"))).toBe(true);
   });
 });
 

@@ -38,9 +38,9 @@ export async function uninstallFrom(host: Host, dryRun: boolean): Promise<Instal
 export async function installState(host: Host, entry: ServerEntry): Promise<InstallState> {
   try {
     const text = await readText(host.file);
-    const found = text === null ? null : entryIn(host, text, SERVER_NAME);
-    if (found !== null) return { host, state: startsSame(found, entry) ? "installed" : "other", problem: null };
-    return { host, state: (await isThere(host)) ? "missing" : "absent", problem: null };
+    const current = text === null ? null : entryIn(host, text, SERVER_NAME);
+    if (current !== null) return { host, state: startsSame(current, entry) ? "installed" : "other", problem: null };
+    return { host, state: (await isHostPresent(host)) ? "missing" : "absent", problem: null };
   } catch (thrown) {
     const problem = thrown instanceof TaskFailure ? thrown.message : "its settings cannot be read";
     return { host, state: "unreadable", problem };
@@ -48,18 +48,18 @@ export async function installState(host: Host, entry: ServerEntry): Promise<Inst
 }
 
 /** A host that was never started has no directory. */
-export async function isThere(host: Host): Promise<boolean> {
+export async function isHostPresent(host: Host): Promise<boolean> {
   if (host.id === "claude-code" || host.id === "codex") return (await readText(host.file)) !== null;
   return (await stat(dirname(host.file)).catch(() => null))?.isDirectory() === true;
 }
 
 async function change(host: Host, entry: Record<string, unknown> | null, dryRun: boolean): Promise<InstallChange> {
   const before = await readText(host.file);
-  const found = before === null ? null : entryIn(host, before, SERVER_NAME);
-  const isSame = entry === null ? found === null : JSON.stringify(found) === JSON.stringify(entry);
+  const current = before === null ? null : entryIn(host, before, SERVER_NAME);
+  const isSame = entry === null ? current === null : JSON.stringify(current) === JSON.stringify(entry);
   if (isSame) return { host, act: "unchanged", diff: "" };
   const after = withEntry(host, before ?? "", SERVER_NAME, entry);
-  const act = entry === null ? "removed" : found === null ? "added" : "changed";
+  const act = entry === null ? "removed" : current === null ? "added" : "changed";
   const diff = createPatch(host.file, before ?? "", after, "now", dryRun ? "then" : "new", { context: 0 });
   if (!dryRun) await replace(host.file, after, before);
   return { host, act, diff };
@@ -82,13 +82,14 @@ async function replace(file: string, text: string, before: string | null): Promi
   if ((await readText(real)) !== before)
     throw new TaskFailure("source_changed", { message: `${file} changed meanwhile, and was left as it is` });
   const mode = before === null ? 0o600 : (await stat(real)).mode & 0o777;
-  const part = join(dirname(real), `.coffer-${randomBytes(6).toString("hex")}`);
-  await writeFile(part, text, { mode, flag: "wx" });
-  await chmod(part, mode);
-  await rename(part, real);
+  const temporary = join(dirname(real), `.coffer-${randomBytes(6).toString("hex")}`);
+  await writeFile(temporary, text, { mode, flag: "wx" });
+  await chmod(temporary, mode);
+  await rename(temporary, real);
 }
 
-function startsSame(found: unknown, { command, args }: ServerEntry): boolean {
-  if (typeof found !== "object" || found === null || !("args" in found) || !Array.isArray(found.args)) return false;
-  return "command" in found && found.command === command && found.args[0] === args[0];
+function startsSame(current: unknown, { command, args }: ServerEntry): boolean {
+  if (typeof current !== "object" || current === null || !("args" in current) || !Array.isArray(current.args))
+    return false;
+  return "command" in current && current.command === command && current.args[0] === args[0];
 }

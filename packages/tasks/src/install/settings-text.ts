@@ -51,18 +51,18 @@ function changeJson(host: Host, text: string, name: string, entry: Record<string
 function changeToml(host: Host, text: string, name: string, entry: Record<string, unknown> | null): string {
   const own = `${host.servers}.${name}`;
   const lines = text.split("\n");
-  const kept: string[] = [];
+  const otherLines: string[] = [];
   let isOwn = false;
   for (const line of lines) {
     const header = /^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$/.exec(line)?.[1];
     if (header !== undefined) isOwn = header === own || header.startsWith(`${own}.`);
-    if (!isOwn) kept.push(line);
+    if (!isOwn) otherLines.push(line);
   }
-  const rest = kept.join("\n").trimEnd();
+  const others = otherLines.join("\n").trimEnd();
   const block = entry === null ? "" : stringifyToml({ [host.servers]: { [name]: entry } }).trim();
   // The table above it is only a header.
   const body = block.replace(`[${host.servers}]\n`, "");
-  return [rest, body]
+  return [others, body]
     .filter((part) => part !== "")
     .join("\n\n")
     .concat("\n")
@@ -104,8 +104,8 @@ function setServer(
   name: string,
   entry: Record<string, unknown> | null,
 ): void {
-  const found = settings[servers];
-  const all: Record<string, unknown> = typeof found === "object" && found !== null ? { ...found } : {};
+  const current = settings[servers];
+  const all: Record<string, unknown> = typeof current === "object" && current !== null ? { ...current } : {};
   if (entry === null) Reflect.deleteProperty(all, name);
   else all[name] = entry;
   // An empty table has no line in TOML.

@@ -7,9 +7,9 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TaskFailure, type FailureDetails } from "../failure.ts";
-import { looksLike, unseenIn } from "../near-names.ts";
+import { findLookAlikes, invisibleDifference } from "../look-alikes.ts";
 import { untrusted } from "../untrusted.ts";
-import { isDenied, ownConfiguration, type DenyList } from "./denied.ts";
+import { isDenied, ownConfiguration, type DenyList } from "./deny-list.ts";
 
 export interface AllowedFolders {
   /** Real paths. Empty: no path is allowed. */
@@ -30,13 +30,13 @@ export function foldersOfPerson(paths: readonly string[], env: Parameters<typeof
 }
 
 /** Where a path really lies, and what is there. */
-export interface Place {
+export interface ResolvedPath {
   /** Real path of the parent, then the last component as given. */
   readonly path: string;
   readonly parent: string;
   readonly name: string;
   /** null: nothing is there. Symlinks are not followed. */
-  readonly found: Stats | null;
+  readonly stats: Stats | null;
 }
 
 export interface ResolvedFolders {
@@ -48,9 +48,9 @@ export interface ResolvedFolders {
 
 /** Resolves the configured folders. One that is missing allows nothing, and stops nobody. */
 export async function resolveFolders(directories: readonly string[]): Promise<ResolvedFolders> {
-  const found = await Promise.all(directories.map(resolveFolder));
-  const folders = found.filter((folder) => folder !== null);
-  return { folders: [...new Set(folders)], missing: directories.filter((_, at) => found[at] === null) };
+  const realPaths = await Promise.all(directories.map(resolveFolder));
+  const folders = realPaths.filter((folder) => folder !== null);
+  return { folders: [...new Set(folders)], missing: directories.filter((_, at) => realPaths[at] === null) };
 }
 
 async function resolveFolder(directory: string): Promise<string | null> {
@@ -120,18 +120,18 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
  * Throws TaskFailure `path_not_allowed`, or `file_not_found` when its folder, inside the allowed ones, does not exist.
  * Outside the allowed folders nothing is said about what exists.
  */
-export async function findPlace(allowed: AllowedFolders, given: string): Promise<Place> {
+export async function resolvePath(allowed: AllowedFolders, text: string): Promise<ResolvedPath> {
   const first = allowed.folders[0];
   if (first === undefined)
     throw new TaskFailure("path_not_allowed", allowed.outside ?? { message: "No folder is allowed on this server" });
-  const problem = textProblem(given);
+  const problem = textProblem(text);
   if (problem !== null) throw new TaskFailure("path_not_allowed", { message: problem });
-  const path = isAbsolute(given) ? resolve(given) : resolve(first, given);
+  const path = isAbsolute(text) ? resolve(text) : resolve(first, text);
   const parent = await realParent(allowed, path);
   const name = basename(path);
-  const place = join(parent, name);
-  if (!isAllowed(allowed, place)) throw refusalOf(allowed, place);
-  return { path: place, parent, name, found: await findStats(place) };
+  const real = join(parent, name);
+  if (!isAllowed(allowed, real)) throw refusalOf(allowed, real);
+  return { path: real, parent, name, stats: await findStats(real) };
 }
 
 /** By its name alone, so it does not show what exists: without it a model looks for the fault in the folder. */
@@ -146,22 +146,22 @@ function refusalOf({ folders, outside }: AllowedFolders, path: string): TaskFail
 const LONGEST_PATH = 4096;
 
 /** Forms that other programs would read as something else than a plain path. */
-function textProblem(given: string): string | null {
-  if (given === "") return "The path is empty";
-  if (given.length > LONGEST_PATH) return "The path is too long";
-  if (given.includes("\0")) return "The path holds a NUL character";
-  if (/^[a-z][a-z0-9+.-]+:/i.test(given)) return "Give a plain path, not a URI";
-  if (given.startsWith("~")) return "The path must not start with ~; give the full path";
-  if (process.platform === "win32" && isWindowsSpecial(given)) return "Network, device and stream paths are refused";
+function textProblem(path: string): string | null {
+  if (path === "") return "The path is empty";
+  if (path.length > LONGEST_PATH) return "The path is too long";
+  if (path.includes("\0")) return "The path holds a NUL character";
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) return "Give a plain path, not a URI";
+  if (path.startsWith("~")) return "The path must not start with ~; give the full path";
+  if (process.platform === "win32" && isWindowsSpecial(path)) return "Network, device and stream paths are refused";
   return null;
 }
 
 /** UNC and device prefixes, alternate data streams, and trailing dots or spaces, which Windows drops. */
-function isWindowsSpecial(given: string): boolean {
+function isWindowsSpecial(path: string): boolean {
   return (
-    /^[\\/]{2}/.test(given) ||
-    given.slice(2).includes(":") ||
-    /[. ]([\\/]|$)/.test(given.replaceAll(/(^|[\\/])\.{1,2}(?=[\\/]|$)/g, ""))
+    /^[\\/]{2}/.test(path) ||
+    path.slice(2).includes(":") ||
+    /[. ]([\\/]|$)/.test(path.replaceAll(/(^|[\\/])\.{1,2}(?=[\\/]|$)/g, ""))
   );
 }
 
@@ -174,7 +174,7 @@ async function realParent(allowed: AllowedFolders, path: string): Promise<string
     const nearest = await nearestExisting(parent);
     if (nearest === null || !isAllowed(allowed, nearest.real))
       throw new TaskFailure("path_not_allowed", { ...allowed.outside, cause: error });
-    const details = await lookAlike(allowed, nearest.real, nearest.missing);
+    const details = await lookAlikeDetails(allowed, nearest.real, nearest.missing);
     throw new TaskFailure("file_not_found", {
       ...(details ?? { message: "The folder of the path does not exist" }),
       cause: error,
@@ -194,20 +194,20 @@ async function nearestExisting(path: string): Promise<{ readonly real: string; r
 }
 
 /** Where nothing is at a place. It names the one entry of the folder that looks the same, if a path may name it at all. */
-export async function notFound(allowed: AllowedFolders, { name, parent }: Place): Promise<TaskFailure> {
-  return new TaskFailure("file_not_found", (await lookAlike(allowed, parent, name)) ?? {});
+export async function noSuchFile(allowed: AllowedFolders, { name, parent }: ResolvedPath): Promise<TaskFailure> {
+  return new TaskFailure("file_not_found", (await lookAlikeDetails(allowed, parent, name)) ?? {});
 }
 
-async function lookAlike(allowed: AllowedFolders, folder: string, name: string): Promise<FailureDetails | null> {
+async function lookAlikeDetails(allowed: AllowedFolders, folder: string, name: string): Promise<FailureDetails | null> {
   if (!isAllowed(allowed, folder)) return null;
   const entries = await readdir(folder).catch(() => []);
-  const similar = looksLike(
+  const similar = findLookAlikes(
     name,
     entries.filter((entry) => entry !== name).map((entry) => ({ name: entry })),
   ).filter((entry) => isAllowed(allowed, join(folder, entry.name)));
   const [only, ...others] = similar;
   if (only === undefined || others.length > 0) return null;
-  const unseen = unseenIn(only.name, name);
+  const unseen = invisibleDifference(only.name, name);
   return {
     message: `There is no such name, and one that looks the same${unseen === "" ? "" : ` has ${unseen}`}`,
     nextStep: "If that one is meant, write its name exactly as it is.",

@@ -21,15 +21,15 @@ const OUTSIDE: FailureDetails = {
  * The allowed folders of downloads: the one that the user named, else `coffer` in the first of those that are allowed to this call.
  * No folder: nothing can be downloaded.
  */
-export async function downloadsOf(allowed: AllowedFolders, named: string | null): Promise<AllowedFolders> {
+export async function downloadsOf(allowed: AllowedFolders, configured: string | null): Promise<AllowedFolders> {
   const [first] = allowed.folders;
-  const path = named ?? (first === undefined ? null : join(first, USUAL_NAME));
+  const path = configured ?? (first === undefined ? null : join(first, USUAL_NAME));
   if (path === null) return { ...allowed, folders: [] };
-  return { ...allowed, folders: [await placeOf(resolve(path))], outside: OUTSIDE };
+  return { ...allowed, folders: [await realLocation(resolve(path))], outside: OUTSIDE };
 }
 
 /** Not through a link as the last component: a project could bring one of this name that leads elsewhere. */
-async function placeOf(path: string): Promise<string> {
+async function realLocation(path: string): Promise<string> {
   const parent = await realpath(dirname(path)).catch(() => dirname(path));
   return join(parent, basename(path));
 }
@@ -44,8 +44,8 @@ export async function makeDownloadsFolder(downloads: AllowedFolders): Promise<vo
     await mkdir(join(holder.way, basename(folder)), { mode: 0o700 }).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     });
-    await using made = await judgeFolder(downloads, folder);
-    if (made.path !== folder) throw new TaskFailure("path_not_allowed");
+    await using opened = await judgeFolder(downloads, folder);
+    if (opened.path !== folder) throw new TaskFailure("path_not_allowed");
   } catch (cause) {
     throw new TaskFailure("path_not_allowed", {
       message:

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { TaskFailure, toFailure } from "../failure.ts";
-import { contains, findPlace, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
+import { contains, resolvePath, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
 import { openDestination, openSource, type SourceFile } from "./local-files.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 10_000 : 1_000;
@@ -193,7 +193,7 @@ describe("roots of the client", () => {
     const elsewhere = await narrowByRoots(allowed, [root("outside")]);
     expect(elsewhere).toMatchObject({ folders: allowed.folders, ignoredRoots: [join(base, "outside")] });
     const none = await narrowByRoots(allowed, [root("outside")], "only");
-    await expect(findPlace(none, "x")).rejects.toThrow(/client's roots lie outside/);
+    await expect(resolvePath(none, "x")).rejects.toThrow(/client's roots lie outside/);
   });
 });
 

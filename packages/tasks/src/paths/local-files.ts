@@ -10,8 +10,8 @@ import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promis
 import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { holdsKnownKey, SCANNED_BYTES } from "../secret-shapes.ts";
-import { findPlace, isAllowed, notFound, type AllowedFolders } from "./allowed-folders.ts";
-import { createWriteJudge } from "./writable.ts";
+import { resolvePath, isAllowed, noSuchFile, type AllowedFolders } from "./allowed-folders.ts";
+import { createWriteJudge } from "./write-judge.ts";
 
 /** A local file that stays open until disposed. */
 export interface SourceFile extends AsyncDisposable {
@@ -42,28 +42,28 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
 
 /** Throws TaskFailure `path_not_allowed`, `file_not_found` or `not_a_file`. */
-export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
-  const place = await findPlace(allowed, given);
-  if (place.found === null) throw await notFound(allowed, place);
-  if (place.found.isSymbolicLink() && allowed.denied.isChosen === true)
-    return { ...(await openSource(allowed, await realpath(place.path))), name: place.name };
-  if (place.found.isSymbolicLink()) {
+export async function openSource(allowed: AllowedFolders, path: string): Promise<SourceFile> {
+  const resolved = await resolvePath(allowed, path);
+  if (resolved.stats === null) throw await noSuchFile(allowed, resolved);
+  if (resolved.stats.isSymbolicLink() && allowed.denied.isChosen === true)
+    return { ...(await openSource(allowed, await realpath(resolved.path))), name: resolved.name };
+  if (resolved.stats.isSymbolicLink()) {
     throw new TaskFailure("path_not_allowed", {
       message: "The path is a symbolic link",
       nextStep: "Name the file that it leads to, where that lies in an allowed folder.",
     });
   }
-  if (!place.found.isFile()) throw new TaskFailure("not_a_file");
-  const handle = await open(place.path, READ_FLAGS);
+  if (!resolved.stats.isFile()) throw new TaskFailure("not_a_file");
+  const handle = await open(resolved.path, READ_FLAGS);
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new TaskFailure("not_a_file");
-    const real = await judgeOpened(allowed, handle, place.path, stats);
+    const real = await judgeOpened(allowed, handle, resolved.path, stats);
     return {
       reopen: () => reopen(handle, real, stats),
       refuseSecrets: () => refuseSecrets(allowed, handle),
       path: real,
-      name: place.name,
+      name: resolved.name,
       size: stats.size,
       [Symbol.asyncDispose]: async () => {
         await handle.close();
@@ -79,8 +79,8 @@ export async function openSource(allowed: AllowedFolders, given: string): Promis
  * Judges a path before the service is asked anything.
  * Throws TaskFailure `path_not_allowed`, or `file_not_found` when its folder does not exist.
  */
-export async function requireAllowed(allowed: AllowedFolders, given: string): Promise<void> {
-  if ((await folderPath(allowed, given)) === null) await findPlace(allowed, given);
+export async function requireAllowed(allowed: AllowedFolders, path: string): Promise<void> {
+  if ((await folderPath(allowed, path)) === null) await resolvePath(allowed, path);
 }
 
 /** A folder that stays open until disposed. */
@@ -95,8 +95,8 @@ export interface OpenFolder extends AsyncDisposable {
  * The folder at the path. null: something else is there, or nothing.
  * Throws TaskFailure `path_not_allowed`.
  */
-export async function openFolder(allowed: AllowedFolders, given: string): Promise<OpenFolder | null> {
-  const path = await folderPath(allowed, given);
+export async function openFolder(allowed: AllowedFolders, text: string): Promise<OpenFolder | null> {
+  const path = await folderPath(allowed, text);
   return path === null ? null : await judgeFolder(allowed, path);
 }
 
@@ -118,15 +118,16 @@ export async function judgeFolder(allowed: AllowedFolders, path: string): Promis
 }
 
 /** An allowed folder may be named itself: its parent lies outside. */
-async function folderPath(allowed: AllowedFolders, given: string): Promise<string | null> {
+async function folderPath(allowed: AllowedFolders, text: string): Promise<string | null> {
   const first = allowed.folders[0];
   if (first !== undefined) {
-    const path = resolve(first, given);
+    const path = resolve(first, text);
     if (allowed.folders.includes(path) && isAllowed(allowed, path)) return path;
   }
-  const place = await findPlace(allowed, given);
-  if (place.found?.isSymbolicLink() === true && allowed.denied.isChosen === true) return await linkedFolder(place.path);
-  return place.found?.isDirectory() === true ? place.path : null;
+  const resolved = await resolvePath(allowed, text);
+  if (resolved.stats?.isSymbolicLink() === true && allowed.denied.isChosen === true)
+    return await linkedFolder(resolved.path);
+  return resolved.stats?.isDirectory() === true ? resolved.path : null;
 }
 
 async function linkedFolder(link: string): Promise<string | null> {
@@ -140,21 +141,21 @@ async function linkedFolder(link: string): Promise<string | null> {
  */
 export async function openDestination(
   allowed: AllowedFolders,
-  given: string,
+  path: string,
   overwrite: Replacing,
 ): Promise<Destination> {
-  const place = await findPlace(allowed, given);
-  const folder = await open(place.parent, FOLDER_FLAGS);
+  const resolved = await resolvePath(allowed, path);
+  const folder = await open(resolved.parent, FOLDER_FLAGS);
   try {
-    const real = await judgeOpened(allowed, folder, place.parent, await folder.stat());
-    const path = join(real, place.name);
-    const problem = createWriteJudge(allowed)(path);
+    const real = await judgeOpened(allowed, folder, resolved.parent, await folder.stat());
+    const target = join(real, resolved.name);
+    const problem = createWriteJudge(allowed)(target);
     if (problem !== null) throw problem;
-    const replaces = typeof overwrite === "boolean" ? overwrite : place.found !== null && overwrite(path);
-    if (place.found !== null) judgeExisting(place.found, replaces);
+    const replaces = typeof overwrite === "boolean" ? overwrite : resolved.stats !== null && overwrite(target);
+    if (resolved.stats !== null) judgeExisting(resolved.stats, replaces);
     return {
-      writePath: join(pathThrough(folder, real), place.name),
-      path,
+      writePath: join(pathThrough(folder, real), resolved.name),
+      path: target,
       replaces,
       [Symbol.asyncDispose]: async () => {
         await folder.close();
@@ -166,20 +167,20 @@ export async function openDestination(
   }
 }
 
-function judgeExisting(found: Stats, overwrite: boolean): void {
-  if (found.isSymbolicLink()) {
+function judgeExisting(stats: Stats, overwrite: boolean): void {
+  if (stats.isSymbolicLink()) {
     throw new TaskFailure("path_not_allowed", {
       message: "The destination is a symbolic link",
       nextStep: "Choose another dest.",
     });
   }
-  if (found.isDirectory()) {
+  if (stats.isDirectory()) {
     throw new TaskFailure("not_a_file", {
       message: "The destination is a folder",
       nextStep: "Name the file as well: folder/file.",
     });
   }
-  if (!found.isFile()) throw new TaskFailure("not_a_file");
+  if (!stats.isFile()) throw new TaskFailure("not_a_file");
   if (!overwrite) throw new TaskFailure("destination_exists");
 }
 

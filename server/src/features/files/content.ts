@@ -11,7 +11,7 @@ import { renderReprDigest } from "./digests.ts";
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";
 import { etagOf, sharedOf, shownName, toFile } from "./rules.ts";
-import { findVersion, type Version } from "./versions.ts";
+import { findVersion, type Version } from "./version-reader.ts";
 
 type ContentDeps = Pick<Deps, "database" | "blobs" | "clock" | "chain">;
 

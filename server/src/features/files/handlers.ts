@@ -11,19 +11,19 @@ import { requireSight } from "../reach/access.ts";
 import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
 import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
-import { moveMany, restoreMany, trashMany } from "./acting-on-many.ts";
-import { type BatchDeps, storeBatch } from "./batch.ts";
-import { FILES } from "./changing.ts";
-import { deleteForGood } from "./deleting.ts";
+import { moveMany, restoreMany, trashMany } from "./bulk-changes.ts";
+import { type BatchDeps, storeBatch } from "./upload/batch.ts";
+import { FILES } from "./file-kind.ts";
+import { deleteForGood } from "./deletion.ts";
 import { describeContent, sendContent } from "./content.ts";
-import { deleteVersion, listVersions, restoreVersion } from "./past.ts";
+import { deleteVersion, listVersions, restoreVersion } from "./version-history.ts";
 import { toFile } from "./rules.ts";
 import { searchFiles } from "../search/searching.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
-import type { StoringDeps } from "./storing.ts";
-import { replaceContent, uploadFile } from "./uploading.ts";
+import { replaceContent, uploadFile } from "./upload/single.ts";
+import type { UploadDeps } from "./upload/verifier.ts";
 
-export function filesHandlers(deps: StoringDeps & ProofDeps): GroupHandlers<typeof api.files> {
+export function filesHandlers(deps: UploadDeps & ProofDeps): GroupHandlers<typeof api.files> {
   return handlersOf({ ...deps, holds: new Holds(deps), batchRoom: new BodyRoom() });
 }
 
@@ -83,7 +83,7 @@ function recordFile(context: CreationContext<Principal>) {
  * a repeat does it again: what is done already is no error.
  */
 function recordMany<Answer>(
-  { database }: Pick<StoringDeps, "database">,
+  { database }: Pick<UploadDeps, "database">,
   context: CreationContext<Principal>,
   answer: Answer,
 ) {

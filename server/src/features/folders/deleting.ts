@@ -6,7 +6,7 @@ import { folderTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import type { DeletionGrant } from "../deletion/grants.ts";
 import { dropFolderNames } from "../folder-names/staged-store.ts";
-import { removePast } from "../files/past-removal.ts";
+import { removeHistory } from "../files/history-removal.ts";
 import { deleteItem } from "../items/store.ts";
 
 /** One that holds nothing. False: it is not as it was read, so it was not deleted. `actor`: null where it ends by time. */
@@ -24,6 +24,6 @@ export async function removeFolder(
   if (isShared) await dropFolderNames(act, { vaultId: row.vault_id, folderId: row.id });
   await noteChange(act, actor, "folder.deleted", folderTarget(row));
   const reason = actor === null ? "expired" : "deleted";
-  await removePast(act, deps, { id: row.id, vault_id: row.vault_id, reason });
+  await removeHistory(act, deps, { id: row.id, vault_id: row.vault_id, reason });
   return true;
 }

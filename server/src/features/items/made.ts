@@ -4,7 +4,7 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { readItemFor, type Seen } from "../reach/items.ts";
 import type { ItemKind, ItemRows } from "../reach/kinds.ts";
-import { findEndedItem } from "./past-removal-store.ts";
+import { findEndedItem } from "./history-removal-store.ts";
 import { findKindOf } from "../reach/store.ts";
 
 /**

@@ -8,7 +8,7 @@ import { findNamed } from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
 import { noteEnd } from "../reach/store.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { endUploadsOfMember } from "../uploads/ending.ts";
+import { endUploadsOfMember } from "../files/upload/resumable/terminate.ts";
 import { findVaultOf, listReachedEnds, type ReachedEnd, takeEnd } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;

@@ -22,7 +22,7 @@ import { readChainVault } from "../reach/chain-vaults.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
 import { findAccountAddress, noteEnd } from "../reach/store.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { endUploadsOfMember } from "../uploads/ending.ts";
+import { endUploadsOfMember } from "../files/upload/resumable/terminate.ts";
 import { mergeMembers, type MemberView, toMember } from "./rules.ts";
 import { endMember, findMember, listLiveMembers, putMember, setLabel } from "./store.ts";
 

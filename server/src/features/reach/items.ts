@@ -60,9 +60,14 @@ export async function readChangeable<Kind extends ItemKind>(
 ): Promise<Seen<ItemRows[Kind]>> {
   const seen = await readItemFor(queries, principal, kind, id);
   const stays = folderId === undefined || folderId === folderIdOf(seen.row);
+  requireChangeable(kind, seen, stays);
+  return seen;
+}
+
+/** The same for an item that was read already; `stays`: in its folder. Throws `trashed`. */
+export function requireChangeable<Kind extends ItemKind>(kind: Kind, seen: Seen<ItemRows[Kind]>, stays = true): void {
   if (seen.row.trashed_at !== null && !(stays && seen.vault?.standing === "owner"))
     throw new ServiceError("trashed", `The ${kind} is in the trash`);
-  return seen;
 }
 
 /** Whether the caller has the owner's rights over what lies in the vault. */

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { answerOf, contextOf, openTestService, storeFile, type TestService } from "../service.test-kit.ts";
 import { openTestSqlite } from "../../storage.test-kit.ts";
-import { finishPastRemovals } from "../files/past-removal.ts";
+import { finishHistoryRemovals } from "../files/history-removal.ts";
 import { finishPurges } from "../vaults/purging.ts";
 import { finishRetentionChanges } from "../vaults/retention.ts";
 import { fillFolder, fillPast, watchWriter } from "./large-account.test-kit.ts";
@@ -97,7 +97,7 @@ test("nor while a file of many versions is deleted for good", { timeout: 1_200_0
   const { caller, fileId } = await openPast(service);
   const input = { params: { fileId }, query: { permanent: true }, headers: {} };
   await measure("delete a file for good", () => service.handlers.files.delete(input, caller));
-  await measure("delete, pieces", () => finishPastRemovals(service, new AbortController().signal));
+  await measure("delete, pieces", () => finishHistoryRemovals(service, new AbortController().signal));
 });
 
 test("nor while many folders go to the trash in one request", { timeout: 1_200_000 }, async () => {

@@ -10,7 +10,7 @@ import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { readVaultOrTrashed, requireOwner } from "../reach/access.ts";
 import { requireWritten } from "../items/changing.ts";
-import { listEndedItemsIn, removeEndedItemsIn } from "../items/past-removal-store.ts";
+import { listEndedItemsIn, removeEndedItemsIn } from "../items/history-removal-store.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { refuseInVault } from "../tree-acts/acts.ts";
 import { removeTreeActsIn } from "../tree-acts/store.ts";

@@ -4,7 +4,7 @@ import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
 import { countVersionsOf } from "../files/kept-versions-store.ts";
 import type { IdRange } from "../items/id-prefix.ts";
-import { listEndedItemsIn } from "../items/past-removal-store.ts";
+import { listEndedItemsIn } from "../items/history-removal-store.ts";
 import type { PageRequest } from "../paging.ts";
 import type { OwnedVault } from "../reach/store.ts";
 

@@ -6,7 +6,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOnFullDisk } from "../account/act.ts";
 import { reaches } from "../acting.ts";
 import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
-import { removeFile } from "../files/deleting.ts";
+import { removeFile } from "../files/deletion.ts";
 import { listPage } from "../items/listing.ts";
 import { toFile } from "../files/rules.ts";
 import { removeFolder } from "../folders/deleting.ts";

@@ -2,9 +2,9 @@ import { untrustedText } from "@coffer/tasks";
 import { argument, command, text, toggle } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
 import { written } from "../../result.ts";
-import { findVersionOf } from "./versions/version-of.ts";
-import { fileAt, VAULT } from "./places.ts";
-import { RANGE } from "./range.ts";
+import { findVersionOf } from "./versions/find-version.ts";
+import { fileAt, VAULT } from "./vault-paths.ts";
+import { RANGE } from "./range-flag.ts";
 
 export default command({
   brief: "Write the content of a file to standard output",
@@ -21,18 +21,18 @@ export default command({
     force: toggle("Write the very bytes to a terminal, whatever they are"),
   },
   args: [argument("file", "VAULT:PATH or an id")] as const,
-  run: async (context, { force, range, vault, version }, [named]) => {
+  run: async (context, { force, range, vault, version }, [fileText]) => {
     if (context.globals.json) throw usage("cat writes bytes, and no JSON", "coffer download --json FILE");
-    const file = await fileAt(context.task, named, vault);
+    const file = await fileAt(context.task, fileText, vault);
     const versionId = version === undefined ? {} : { versionId: await findVersionOf(context, file, version) };
     const client = await context.client();
     const { signal } = context;
-    const part = range === undefined ? {} : { range: range.of(file.size) };
-    const { stream } = await client.files.download(file.id, { signal, ...part, ...versionId });
+    const rangeOption = range === undefined ? {} : { range: range.of(file.size) };
+    const { stream } = await client.files.download(file.id, { signal, ...rangeOption, ...versionId });
     const { stdout } = context.world;
-    const shown = stdout.isTerminal && !force ? readableText() : null;
-    for await (const piece of stream) await stdout.write(shown === null ? piece : shown(piece));
-    if (shown !== null) await stdout.write(shown(null));
+    const terminalText = stdout.isTerminal && !force ? readableText() : null;
+    for await (const piece of stream) await stdout.write(terminalText === null ? piece : terminalText(piece));
+    if (terminalText !== null) await stdout.write(terminalText(null));
     return written();
   },
 });
@@ -45,7 +45,7 @@ function readableText(): (piece: Uint8Array | null) => string {
       const text = piece === null ? decoder.decode() : decoder.decode(piece, { stream: true });
       if (!text.includes("\0")) return untrustedText(text).visible();
     } catch {
-      // The same answer as for a NUL.
+      // It fails as bytes with a NUL do.
     }
     throw new CommandFailure("not_text", {
       message: "This is no text, and a terminal may take its bytes for orders",

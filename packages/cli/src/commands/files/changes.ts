@@ -3,15 +3,15 @@ import { findActor, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfFollowing } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
-import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
+import { listing, written, type Column, type Result, type Printable } from "../../result.ts";
 import { flagWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
-import { shown } from "../../terminal/visible.ts";
+import { visibleText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "List changes since a moment, with their actors",
@@ -46,12 +46,12 @@ export default command({
     if (follow) return await followAll(context, filters, { ...from, limit });
     const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit ?? 1_000);
     if (changes.length === 0 && kind !== undefined && !KNOWN.has(kind))
-      context.note(untrusted(kind), ` is no kind of event. Those are: ${[...KNOWN].join(", ")}`);
+      context.printNote(untrusted(kind), ` is no kind of event. Those are: ${[...KNOWN].join(", ")}`);
     const last = changes.at(-1)?.sequence ?? null;
     return listing({
       name: "changes",
       items: changes,
-      rest: { last, more: isMore },
+      otherFields: { last, more: isMore },
       columns: COLUMNS,
       empty: "No changes.",
       after: isMore ? [`More: coffer changes --after ${String(last)}${sameAgain({ vault, by, kind, limit })}`] : [],
@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<Change>[] = [
 ];
 
 /** A signature proves the author; without one the service's word is shown. */
-function byText({ actor, author }: Change): Shown {
+function byText({ actor, author }: Change): Printable {
   if (author?.verified === true && author.chainAddress !== null)
     return `${author.chainAddress.slice(0, 10)}… (verified)`;
   return untrusted(actor.id?.slice(0, 8) ?? actor.chainAddress ?? actor.type);
@@ -106,31 +106,31 @@ async function followAll(
 ): Promise<Result> {
   const { globals, signal, world } = context;
   const { changes: feed } = await context.client();
-  let left = limit;
+  let remaining = limit;
   const print = async (change: Change): Promise<void> => {
-    left -= 1;
+    remaining -= 1;
     if (globals.jsonLines) await context.writeLine(plain(change));
-    else await context.write(`${COLUMNS.map(({ of }) => shown(of(change))).join("  ")}\n`);
+    else await context.write(`${COLUMNS.map(({ of }) => visibleText(of(change))).join("  ")}\n`);
   };
   let cursor: string | undefined;
   if (from.since !== undefined)
-    // A wait of nothing answers with a cursor at the end, too: no change is lost between the two.
+    // A wait of nothing returns a cursor at the end, too: no change is lost between the two.
     for (let isMore = true; isMore;) {
       const page = await feed.list(
         { ...filters, ...(cursor === undefined ? from : { cursor }), wait: 0, limit: 1_000 },
         { signal },
       );
-      for (const change of page.changes.slice(0, left)) await print(change);
-      if (left === 0) return written(EXIT.done);
+      for (const change of page.changes.slice(0, remaining)) await print(change);
+      if (remaining === 0) return written();
       isMore = page.changes.length > 0 && page.nextCursor !== null;
       cursor = page.nextCursor ?? cursor;
     }
   const onReconnect = (error: Error, waitMs: number): void =>
-    context.note(untrusted(`${error.message}; trying again in ${String(Math.ceil(waitMs / 1000))} s`));
-  const place = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
-  for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) {
+    context.printNote(untrusted(`${error.message}; trying again in ${String(Math.ceil(waitMs / 1000))} s`));
+  const position = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
+  for await (const change of feed.follow({ ...filters, ...position, onReconnect, signal })) {
     await print(change);
-    if (left === 0) return written(EXIT.done);
+    if (remaining === 0) return written();
   }
-  return written(world.interrupted.aborted ? EXIT.interrupted : EXIT.done);
+  return written(exitOfFollowing(world.interrupted));
 }

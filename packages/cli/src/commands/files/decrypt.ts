@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { foldersOfPerson, openFolder, untrusted } from "@coffer/tasks";
 import type { SavedExport } from "@coffer/sdk/node";
 import { argument, command, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -24,9 +24,9 @@ export default command({
     argument("export", "Folder that coffer export made"),
     argument("dest", "Folder of this machine, made if missing"),
   ] as const,
-  run: async (context, { acceptBelowFloor, allowUnsigned, object, overwrite }, [named, dest]) => {
-    const { paths } = localPaths(context.world, [named, dest]);
-    const [from = named, to = dest] = paths;
+  run: async (context, { acceptBelowFloor, allowUnsigned, object, overwrite }, [exportFolder, dest]) => {
+    const { paths } = localPaths(context.world, [exportFolder, dest]);
+    const [from = exportFolder, to = dest] = paths;
     await requireExport(from);
     const { openExport, openSharedVaults, saveExport } = await import("@coffer/sdk/node");
     const shared = await openSharedVaults(await context.settings());
@@ -46,13 +46,14 @@ export default command({
         overwrite,
         signal: context.signal,
         onProgress: ({ bytes, totalBytes, files, totalFiles }) => {
-          Object.assign(context.gone, { files, totalFiles });
+          Object.assign(context.transferCount, { files, totalFiles });
           line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);
         },
       });
       return reportOf(saved, opened);
     } finally {
       line.end();
+      opened.close();
     }
   },
 });
@@ -83,13 +84,13 @@ function reportOf(
   },
 ): Document {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const made = new Date(createdAt).toISOString();
+  const exportedAt = new Date(createdAt).toISOString();
   return done(
     {
       vaultId,
       exportedBy,
       exporterIsMember,
-      createdAt: made,
+      createdAt: exportedAt,
       decrypted: files.length,
       unchanged: unchanged.length,
       failed: failed.length,
@@ -104,8 +105,8 @@ function reportOf(
       ...(trashed === 0 ? [] : [`Left out: ${String(trashed)} files that were in the trash`]),
       exportedBy === null
         ? "Nobody has signed that the export is whole"
-        : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,
+        : `exported ${exportedAt} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,
     ],
-    { exit: failed.length > 0 ? EXIT.someFailed : EXIT.done },
+    { exit: exitOfActs(failed.length) },
   );
 }

@@ -5,9 +5,9 @@ import { done } from "../../result.ts";
 import { argumentWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
-import { VAULT, whatIsAt } from "./places.ts";
-import { RANGE } from "./range.ts";
-import { transferReport, withProgress } from "./transfers.ts";
+import { VAULT, targetAt } from "./vault-paths.ts";
+import { RANGE } from "./range-flag.ts";
+import { transferReport, withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Download a file, a folder or a whole vault",
@@ -29,15 +29,15 @@ export default command({
     argument("file", "VAULT:PATH or an id, of a file or a folder"),
     optionalArgument("dest", "File or folder of this machine; the current folder without it"),
   ] as const,
-  run: async (context, flags, [named, dest = "."]) => {
+  run: async (context, flags, [firstText, dest = "."]) => {
     const { ciphertext, overwrite, range, vault, version } = flags;
     if (dest === "-" || dest === "/dev/stdout")
       throw usage(
         "A download is a file of this machine, and no stream",
-        `coffer cat ${argumentWord(untrusted(named).visible())}`,
+        `coffer cat ${argumentWord(untrusted(firstText).visible())}`,
       );
     const { allowed, paths } = localPaths(context.world, [dest]);
-    const { item, vaultId } = await whatIsAt(context.task, named, vault);
+    const { item, vaultId } = await targetAt(context.task, firstText, vault);
     const plan: DownloadPlan = {
       dest: paths[0] ?? dest,
       overwrite,

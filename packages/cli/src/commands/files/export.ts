@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { findVault, untrusted } from "@coffer/tasks";
 import { argument, command, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -17,18 +16,18 @@ export default command({
     argument("vault", "Name or id of the vault"),
     argument("dest", "Folder of this machine for this export alone; made if missing"),
   ] as const,
-  run: async (context, { trash }, [named, dest]) => {
+  run: async (context, { trash }, [vaultText, dest]) => {
     const { signal, task } = context;
-    const vault = await findVault(task, named.replace(/:$/, ""));
+    const vault = await findVault(task, vaultText.replace(/:$/, ""));
     if (vault.type === "public")
       throw new CommandFailure("public_vault", {
         message: "The vault is public: its files are not encrypted",
         nextStep: `coffer download ${vault.id}: FOLDER`,
-        exit: EXIT.usage,
+        isUsage: true,
       });
     const { paths } = localPaths(context.world, [dest]);
-    const there = await stat(paths[0] ?? dest).catch(() => null);
-    if (there !== null && !there.isDirectory())
+    const destination = await stat(paths[0] ?? dest).catch(() => null);
+    if (destination !== null && !destination.isDirectory())
       throw new CommandFailure("not_a_file", {
         message: "The destination is no folder",
         nextStep: "name another destination",
@@ -41,7 +40,7 @@ export default command({
         signal,
         trash,
         onProgress: ({ bytes, files, totalBytes, totalFiles }) => {
-          if (!isSaid) context.note(sizeLine(totalFiles, totalBytes, trash));
+          if (!isSaid) context.printNote(sizeLine(totalFiles, totalBytes, trash));
           isSaid = true;
           line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);
         },

@@ -10,8 +10,8 @@ export interface LocalPaths {
   readonly allowed: AllowedFolders;
 }
 
-export function localPaths({ env, workingDirectory }: World, given: readonly string[]): LocalPaths {
-  const paths = given.map((each) => {
+export function localPaths({ env, workingDirectory }: World, names: readonly string[]): LocalPaths {
+  const paths = names.map((each) => {
     if (each === "") throw usage("A path is empty", "name a file or a folder, such as ./report.pdf");
     return resolve(workingDirectory, each);
   });

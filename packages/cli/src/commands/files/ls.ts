@@ -3,8 +3,8 @@ import type { Client, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, optionalArgument, toggle } from "../../declarations.ts";
 import { listing, type Listing } from "../../result.ts";
-import { fileRow, folderRow, itemColumns, noteClosed, type Row } from "./items.ts";
-import { VAULT, whatIsAt } from "./places.ts";
+import { fileRow, folderRow, itemColumns, reportClosed, type Row } from "./item-rows.ts";
+import { VAULT, targetAt } from "./vault-paths.ts";
 
 /** Rows that one request brings. */
 const PAGE = 1_000;
@@ -26,7 +26,7 @@ export default command({
   isList: true,
   run: async (context, { limit = Infinity, recursive, vault }, [place]) => {
     if (place === undefined && vault === undefined) return await listVaults(context);
-    const { item, vaultId } = await whatIsAt(context.task, place ?? "", vault);
+    const { item, vaultId } = await targetAt(context.task, place ?? "", vault);
     if (item?.kind === "file") return listingOf(context, [fileRow(item.file)]);
     const client = await context.client();
     const within = recursive ? null : (item?.id ?? ROOT);
@@ -41,10 +41,10 @@ const listingOf = (context: Context, rows: readonly Row[]): Listing =>
     items: rows,
     columns: itemColumns(rows),
     empty: "Nothing is here.",
-    exit: noteClosed(context, rows),
+    exit: reportClosed(context, rows),
   });
 
-interface Wanted {
+interface RowsQuery {
   readonly vaultId: string;
   /** null: everything. */
   readonly within: string | null;
@@ -52,7 +52,7 @@ interface Wanted {
 }
 
 /** Both lists are asked for at once: a folder with a page of each takes one round trip. */
-async function rowsIn(client: Client, signal: AbortSignal, { limit, vaultId, within }: Wanted): Promise<Row[]> {
+async function rowsIn(client: Client, signal: AbortSignal, { limit, vaultId, within }: RowsQuery): Promise<Row[]> {
   const query = { vaultId, limit: Math.min(limit, PAGE) };
   const [folders, files] = await Promise.all([
     firstOf(client.folders.list({ ...query, ...(within === null ? {} : { parentId: within }) }, { signal }), limit),
@@ -62,12 +62,12 @@ async function rowsIn(client: Client, signal: AbortSignal, { limit, vaultId, wit
 }
 
 async function firstOf<Item>(items: AsyncIterable<Item>, limit: number): Promise<Item[]> {
-  const kept: Item[] = [];
+  const firstItems: Item[] = [];
   for await (const item of items) {
-    kept.push(item);
-    if (kept.length >= limit) break;
+    firstItems.push(item);
+    if (firstItems.length >= limit) break;
   }
-  return kept;
+  return firstItems;
 }
 
 async function listVaults(context: Context): Promise<Listing> {
@@ -76,11 +76,11 @@ async function listVaults(context: Context): Promise<Listing> {
   const lists = [{}, { shared: true }].map((query) =>
     firstOf(vaults.list({ ...query, limit: PAGE }, { signal }), Infinity),
   );
-  const found: Vault[] = (await Promise.all(lists)).flat();
-  const short = shortIds(found.map(({ id }) => id));
+  const ownAndShared: Vault[] = (await Promise.all(lists)).flat();
+  const short = shortIds(ownAndShared.map(({ id }) => id));
   return listing({
     name: "vaults",
-    items: found,
+    items: ownAndShared,
     columns: [
       { title: "id", of: ({ id }) => short(id) },
       { title: "type", of: ({ type }) => type },

@@ -6,13 +6,13 @@ import {
   TaskFailure,
   vaultOf,
   wholeId,
-  type ActOutcome,
+  type ItemOutcome,
   type Task,
 } from "@coffer/tasks";
 import { argument, command } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
-import { actReport, findNamed } from "./acts.ts";
-import { isTop, placeOf, VAULT, type Place } from "./places.ts";
+import { actReport, findByNames } from "./act-report.ts";
+import { isTop, resolveVaultPath, VAULT, type VaultPath } from "./vault-paths.ts";
 
 export default command({
   brief: "Move or rename files and folders in a vault",
@@ -27,21 +27,21 @@ export default command({
   run: async (context, { vault }, names) => {
     const { task } = context;
     const to = names.at(-1) ?? "";
-    const found = await findNamed(context, names.slice(0, -1), vault);
-    const [first] = found.flatMap(({ item }) => (item === null ? [] : [item]));
-    if (first === undefined) return actReport(found, "moved");
-    const target = await placeOf(task, to, vault);
-    const place = { ...target, vaultId: target.vaultId ?? vaultOf(first) };
-    if (await isFolder(task, place))
-      return actReport(await moveItems(task, place.vaultId, found, topOr(place.path)), "moved");
-    if (found.length > 1) throw usage("Several items go into a folder", `name one, with a slash at its end: ${to}/`);
-    return actReport(await rename(task, found, place), "renamed");
+    const outcomes = await findByNames(context, names.slice(0, -1), vault);
+    const [first] = outcomes.flatMap(({ item }) => (item === null ? [] : [item]));
+    if (first === undefined) return actReport(outcomes, "moved");
+    const target = await resolveVaultPath(task, to, vault);
+    const destination = { ...target, vaultId: target.vaultId ?? vaultOf(first) };
+    if (await isFolder(task, destination))
+      return actReport(await moveItems(task, destination.vaultId, outcomes, topOr(destination.path)), "moved");
+    if (outcomes.length > 1) throw usage("Several items go into a folder", `name one, with a slash at its end: ${to}/`);
+    return actReport(await rename(task, outcomes, destination), "renamed");
   },
 });
 
 const topOr = (path: string): string | null => (isTop(path) ? null : path);
 
-async function isFolder(task: Task, { path, vaultId }: Place): Promise<boolean> {
+async function isFolder(task: Task, { path, vaultId }: VaultPath): Promise<boolean> {
   if (isTop(path) || path.endsWith("/")) return true;
   try {
     await findFolder(task, vaultId, path);
@@ -53,11 +53,15 @@ async function isFolder(task: Task, { path, vaultId }: Place): Promise<boolean> 
   }
 }
 
-async function rename(task: Task, found: readonly ActOutcome[], { path, vaultId }: Place): Promise<ActOutcome[]> {
+async function rename(
+  task: Task,
+  outcomes: readonly ItemOutcome[],
+  { path, vaultId }: VaultPath,
+): Promise<ItemOutcome[]> {
   const names = segmentsOf(path);
-  const [outcome] = found;
+  const [outcome] = outcomes;
   const name = names.at(-1);
-  if (outcome?.item == null || name === undefined) return [...found];
+  if (outcome?.item == null || name === undefined) return [...outcomes];
   if (vaultOf(outcome.item) !== vaultId) throw new TaskFailure("different_vault");
   await renameItem(task, outcome.item, name, names.length > 1 ? names.slice(0, -1).join("/") : null);
   return [{ named: name, item: null, failure: null }];

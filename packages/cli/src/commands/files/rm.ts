@@ -1,10 +1,10 @@
-import { deleteItems, itemsBelow, trashItems, type ActOutcome, type Task } from "@coffer/tasks";
+import { deleteItems, itemsBelow, trashItems, type ItemOutcome, type Task } from "@coffer/tasks";
 import type { File } from "@coffer/sdk";
 import { argument, command, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { sizeText } from "../../terminal/visible.ts";
-import { actReport, findNamed } from "./acts.ts";
-import { VAULT } from "./places.ts";
+import { actReport, findByNames } from "./act-report.ts";
+import { VAULT } from "./vault-paths.ts";
 
 export default command({
   brief: "Move files and folders to the trash, or delete them for good",
@@ -23,27 +23,29 @@ export default command({
   },
   args: { each: argument("file", "VAULT:PATH or an id"), least: 1 } as const,
   run: async (context, { permanent, recursive, vault }, names) => {
-    const found = await findNamed(context, names, vault, { trashed: permanent });
-    const hasFolder = found.some(({ item }) => item?.kind === "folder");
+    const outcomes = await findByNames(context, names, vault, { trashed: permanent });
+    const hasFolder = outcomes.some(({ item }) => item?.kind === "folder");
     if (hasFolder && !recursive) throw usage("This is a folder", "pass --recursive to take all that is below it, too");
-    if (!permanent) return actReport(await trashItems(context.task, found), "trashed");
-    const below = await belowFolders(context.task, found);
-    if (found.some(({ item }) => item !== null)) await context.confirm(questionOf(found, below));
-    return actReport(await deleteItems(context.task, found, below), "deleted");
+    if (!permanent) return actReport(await trashItems(context.task, outcomes), "trashed");
+    const below = await belowFolders(context.task, outcomes);
+    if (outcomes.some(({ item }) => item !== null)) await context.confirm(questionOf(outcomes, below));
+    return actReport(await deleteItems(context.task, outcomes, below), "deleted");
   },
 });
 
 type Below = ReadonlyMap<string, readonly File[]>;
 
-async function belowFolders(task: Task, found: readonly ActOutcome[]): Promise<Below> {
+async function belowFolders(task: Task, outcomes: readonly ItemOutcome[]): Promise<Below> {
   const below = new Map<string, readonly File[]>();
-  for (const { item } of found)
+  for (const { item } of outcomes)
     if (item?.kind === "folder") below.set(item.id, (await itemsBelow(task, item.folder, Infinity))?.files ?? []);
   return below;
 }
 
-function questionOf(found: readonly ActOutcome[], below: Below): string {
-  const files = found.flatMap(({ item }) => (item?.kind === "file" ? [item.file] : (below.get(item?.id ?? "") ?? [])));
+function questionOf(outcomes: readonly ItemOutcome[], below: Below): string {
+  const files = outcomes.flatMap(({ item }) =>
+    item?.kind === "file" ? [item.file] : (below.get(item?.id ?? "") ?? []),
+  );
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return `Delete ${String(files.length)} files (${sizeText(bytes)}) for good, with all their versions?`;
 }

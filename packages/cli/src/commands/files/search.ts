@@ -2,12 +2,12 @@ import { findAuthor, untrusted } from "@coffer/tasks";
 import type { FoundFile } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { argument, command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfSearch } from "../../exit-codes.ts";
 import { listing } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { folderAt, VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { folderAt, VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "Find files by words of their names, type, date and author",
@@ -31,11 +31,11 @@ export default command({
   run: async (context, flags, words) => {
     const { limit = 100 } = flags;
     const query = { ...(await queryOf(context, flags)), ...(words.length === 0 ? {} : { q: words.join(" ") }) };
-    const { files, ...rest } = await searchAll(context, query, limit);
+    const { files, ...facts } = await searchAll(context, query, limit);
     return listing({
       name: "files",
       items: files,
-      rest,
+      otherFields: facts,
       columns: [
         { title: "id", of: ({ id }) => id.slice(0, 8) },
         { title: "bytes", of: ({ size }) => size, isNumber: true },
@@ -43,18 +43,20 @@ export default command({
         { title: "vault", of: ({ vaultId }) => vaultId.slice(0, 8) },
         { title: "name", of: ({ name }) => untrusted(name) },
       ],
-      empty: rest.complete ? "No such files." : "None yet: not all was looked at.",
+      empty: facts.complete ? "No such files." : "None yet: not all was looked at.",
       after: [
-        ...rest.unsearched.map(({ reason, vaultId }) => `not searched: vault ${vaultId} (${reason})`),
-        ...(rest.unreadable === 0 ? [] : [`${String(rest.unreadable)} files whose names do not verify were left out`]),
-        ...(rest.nextCursor === null ? [] : ["There are more: pass a higher --limit"]),
+        ...facts.unsearched.map(({ reason, vaultId }) => `not searched: vault ${vaultId} (${reason})`),
+        ...(facts.unreadable === 0
+          ? []
+          : [`${String(facts.unreadable)} files whose names do not verify were left out`]),
+        ...(facts.nextCursor === null ? [] : ["There are more: pass a higher --limit"]),
       ],
-      exit: rest.complete ? EXIT.done : EXIT.someFailed,
+      exit: exitOfSearch(facts.complete),
     });
   },
 });
 
-interface Wishes {
+interface SearchFlags {
   readonly vault: string | undefined;
   readonly folder: string | undefined;
   readonly type: string | undefined;
@@ -64,7 +66,7 @@ interface Wishes {
   readonly trashed: boolean;
 }
 
-async function queryOf(context: Context, { author, folder, since, trashed, type, until, vault }: Wishes) {
+async function queryOf(context: Context, { author, folder, since, trashed, type, until, vault }: SearchFlags) {
   const { task } = context;
   const within = folder === undefined ? null : await folderAt(task, folder, vault);
   const vaultId = within?.vaultId ?? (vault === undefined ? null : await vaultIdOf(task, vault));

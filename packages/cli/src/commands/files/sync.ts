@@ -2,15 +2,15 @@ import { restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from 
 import type { FolderResult, RestoreRemovedResult } from "@coffer/sdk/node";
 import type { Context } from "../../context.ts";
 import { argument, command, count, optionalArgument, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
-import { done, type Document, type Shown } from "../../result.ts";
+import { done, type Document, type Printable } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { localPaths } from "./local-paths.ts";
-import { isTop, orListOf, vaultIdOf } from "./places.ts";
-import { splitPlace } from "../../split-place.ts";
-import { withProgress } from "./transfers.ts";
+import { isTop, withListHint, vaultIdOf } from "./vault-paths.ts";
+import { splitVaultPath } from "../../vault-path.ts";
+import { withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
@@ -44,7 +44,7 @@ export default command({
     }
     if (since !== undefined) throw usage("--since is for --restore", "coffer sync --restore FOLDER --since 3d");
     if (dest === undefined) throw usage("The other of the two is not named", "coffer sync FOLDER VAULT:PATH");
-    const [from, to] = [splitPlace(source), splitPlace(dest)];
+    const [from, to] = [splitVaultPath(source), splitVaultPath(dest)];
     const remote = from ?? to;
     if (remote === null || (from !== null && to !== null))
       throw usage("One of the two is a local folder, and the other is VAULT:PATH", "coffer sync FOLDER VAULT:PATH");
@@ -61,7 +61,7 @@ export default command({
       folder: isTop(remote.path) ? null : remote.path,
     };
     const title = direction === "up" ? "Uploading" : "Downloading";
-    const work = (task: Task) => orListOf(remote.vault, () => syncFolders(task, allowed, plan));
+    const work = (task: Task) => withListHint(remote.vault, () => syncFolders(task, allowed, plan));
     return reportOf(direction, await withProgress(context, title, work));
   },
 });
@@ -81,7 +81,7 @@ async function bringBack(context: Context, folder: string, { dryRun, overwrite, 
 function restoredReport({ dryRun, failed, files, folders }: RestoreRemovedResult): Document {
   const of = (act: string): number => files.filter((file) => file.act === act).length;
   const counts = { restored: of("restored"), exists: of("exists"), failed: failed.length };
-  const lines: Shown[] = [
+  const lines: Printable[] = [
     ...files.map(({ act, path, removedAt }) =>
       untrusted(act === "exists" ? `left: ${path} (${EXISTS})` : `restored: ${path} (removed ${removedAt})`),
     ),
@@ -89,7 +89,7 @@ function restoredReport({ dryRun, failed, files, folders }: RestoreRemovedResult
     `${dryRun ? "Plan: " : ""}restored ${String(counts.restored)}, left ${String(counts.exists)}, failed ${String(counts.failed)}`,
   ];
   return done({ dryRun, ...counts, files, folders, failures: failed }, lines, {
-    exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+    exit: exitOfActs(failed.length),
   });
 }
 
@@ -111,7 +111,7 @@ function reportOf(
     skipped: skipped.length,
   };
   const summary = Object.entries(counts).map(([word, count]) => `${word} ${String(count)}`);
-  const lines: Shown[] = [
+  const lines: Printable[] = [
     ...(dryRun
       ? files.filter(({ act }) => act !== "unchanged").map(({ act, path }) => untrusted(`${act}: ${path}`))
       : []),
@@ -125,7 +125,7 @@ function reportOf(
     { direction, dryRun, ...counts, bytes, plan, files, folders, skippedItems: skipped, failures: failed },
     lines,
     {
-      exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+      exit: exitOfActs(failed.length),
     },
   );
 }

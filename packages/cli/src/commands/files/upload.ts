@@ -1,12 +1,12 @@
 import {
-  findPlace,
-  notFound,
+  resolvePath,
+  noSuchFile,
   storeStream,
   uploadPaths,
   untrusted,
   writableVault,
   type AllowedFolders,
-  type Stored,
+  type UploadOutcome,
   type UploadPlan,
 } from "@coffer/tasks";
 import { argument, choice, command, text, toggle } from "../../declarations.ts";
@@ -14,12 +14,12 @@ import { CommandFailure, usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { flagWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
-import { plain } from "./items.ts";
+import { plain } from "./item-rows.ts";
 import { localPaths } from "./local-paths.ts";
-import { vaultIdOf } from "./places.ts";
-import { splitPlace } from "../../split-place.ts";
+import { vaultIdOf } from "./vault-paths.ts";
+import { splitVaultPath } from "../../vault-path.ts";
 import { statSync } from "node:fs";
-import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
+import { transferReport, withProgress, type TransferReportOptions } from "./transfer-report.ts";
 
 export default command({
   brief: "Upload files and folders",
@@ -43,25 +43,30 @@ export default command({
       "What to do when the name is taken: fail, add a version, add a number, or leave it. error without it",
       ["error", "version", "rename", "skip"],
     ),
+    expectedVersion: text("Only replace a file that still has this version or tag, as coffer stat shows it", {
+      placeholder: "VERSION",
+    }),
     type: text("Media type of a single file, such as text/plain; found by its name without it", {
       placeholder: "TYPE",
     }),
     dryRun: toggle("Only show what would be sent"),
   },
   args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,
-  run: async (context, flags, given) => {
-    const { dryRun, folder = null, ifExists = "error", name, type: mimeType, vault } = flags;
-    const isInput = given.length === 1 && INPUT.has(given[0] ?? "");
+  run: async (context, flags, names) => {
+    const { dryRun, expectedVersion, folder = null, ifExists = "error", name, type: mimeType, vault } = flags;
+    const isInput = names.length === 1 && INPUT.has(names[0] ?? "");
     const stdin = flags.stdin || isInput;
-    if (!isInput && stdin === given.length > 0)
+    if (!isInput && stdin === names.length > 0)
       throw usage("Name paths, or pass --stdin with --name", "coffer upload PATH --vault VAULT");
     if (stdin && (name === undefined || dryRun))
       throw usage("--stdin needs a name for the file, and sends at once", "pass --name NAME, without --dry-run");
-    const { allowed, paths } = localPaths(context.world, isInput ? [] : given);
-    if (!isInput) await refusePlaces(given, paths, allowed);
+    if (expectedVersion !== undefined && names.length > 1)
+      throw usage("--expected-version is for a single file", "upload the files one by one, or leave it out");
+    const { allowed, paths } = localPaths(context.world, isInput ? [] : names);
+    if (!isInput) await refuseVaultPaths(names, paths, allowed);
     const { task } = context;
     const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
-    const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
+    const plan: UploadPlan = { vaultId, folder, ifExists, expectedVersion, name, mimeType, dryRun };
     const { files, only } = await withProgress(context, "Uploading", async (watched) =>
       name !== undefined && stdin
         ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(context.signal), { ...plan, name }) }
@@ -75,12 +80,12 @@ export default command({
 const INPUT: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
 
 /** People write where it goes as for other commands: `coffer upload a.txt Team:`. */
-async function refusePlaces(
-  given: readonly string[],
+async function refuseVaultPaths(
+  names: readonly string[],
   paths: readonly string[],
   allowed: AllowedFolders,
 ): Promise<void> {
-  for (const [at, word] of given.entries()) {
+  for (const [at, word] of names.entries()) {
     const path = paths[at] ?? word;
     const stats = statSync(path, { throwIfNoEntry: false });
     if (INPUT.has(word) || (stats !== undefined && !stats.isFile() && !stats.isDirectory()))
@@ -89,39 +94,39 @@ async function refusePlaces(
         "COMMAND | coffer upload --stdin --name NAME --vault VAULT",
       );
     if (stats !== undefined) continue;
-    const place = splitPlace(word);
-    if (place === null && given.length === 1) throw await missing(word, path, allowed);
-    if (place === null) continue;
+    const split = splitVaultPath(word);
+    if (split === null && names.length === 1) throw await missing(word, path, allowed);
+    if (split === null) continue;
     const visible = (text: string): string => untrusted(text).visible();
-    const folder = place.path === "" ? "" : ` ${flagWord("--folder", visible(place.path))}`;
+    const folder = split.path === "" ? "" : ` ${flagWord("--folder", visible(split.path))}`;
     throw usage(
       `${untrusted(word).visible()} is no file of this machine, and the vault is named by --vault`,
-      `coffer upload PATH ${flagWord("--vault", visible(place.vault))}${folder}`,
+      `coffer upload PATH ${flagWord("--vault", visible(split.vault))}${folder}`,
     );
   }
 }
 
 async function missing(word: string, path: string, allowed: AllowedFolders): Promise<CommandFailure> {
-  const { detail, message } = await notFound(allowed, await findPlace(allowed, path));
+  const { detail, message } = await noSuchFile(allowed, await resolvePath(allowed, path));
   const what = untrusted(word).visible();
   return new CommandFailure("file_not_found", {
     message: detail === null ? `There is no such local file: ${what}` : `${message}: ${detail.visible()}`,
   });
 }
 
-const WORDS: Omit<TransferWords, "dryRun"> = {
+const WORDS: Omit<TransferReportOptions, "dryRun"> = {
   moved: "uploaded",
   differs: "it exists there and differs; --if-exists version replaces it",
 };
 
-const SENTENCES: Readonly<Record<Stored["act"], string>> = {
+const SENTENCES: Readonly<Record<UploadOutcome["act"], string>> = {
   created: "Uploaded",
   replaced: "Uploaded as a new version of",
   unchanged: "Unchanged, and not sent again:",
   skipped: "Exists, and was left as it is:",
 };
 
-function oneStored({ act, bytes, file, sha256 }: Stored): Document {
+function oneStored({ act, bytes, file, sha256 }: UploadOutcome): Document {
   const uploaded = act === "created" || act === "replaced" ? 1 : 0;
   const counts = { uploaded, unchanged: Number(act === "unchanged"), skipped: Number(act === "skipped"), failed: 0 };
   return done({ act, ...counts, bytes, sha256, file: plain(file) }, [

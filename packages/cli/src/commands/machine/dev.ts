@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfProgram } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { written } from "../../result.ts";
 import { shellWord } from "../../shell-word.ts";
@@ -38,7 +38,7 @@ export default command({
       ],
       cwd: clone,
     });
-    return written(Object.values(EXIT).find((each) => each === code) ?? EXIT.failed);
+    return written(exitOfProgram(code));
   },
 });
 

@@ -1,11 +1,11 @@
 import { untrusted } from "@coffer/tasks";
 import { command, text } from "../../declarations.ts";
-import { checkMachine, missingKey } from "../../doctor/of-machine.ts";
-import { checkService } from "../../doctor/of-service.ts";
+import { checkMachine, missingKey } from "../../doctor/machine-checks.ts";
+import { checkService } from "../../doctor/service-checks.ts";
 import type { Check } from "../../doctor/check.ts";
 import type { Context } from "../../context.ts";
 import { asInvoked } from "../../invocation.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfVerdict } from "../../exit-codes.ts";
 import { done } from "../../result.ts";
 
 const NOT_ASKED = { checks: [], chainAddress: undefined };
@@ -26,12 +26,12 @@ export default command({
     // A check that was cut off found nothing.
     context.signal.throwIfAborted();
     const missing = machine.hasChainKey ? [] : [missingKey(service.chainAddress)];
-    const found = [...machine.checks, ...missing, ...service.checks];
-    const checks = found.map((check) => withOwnCommand(check, context));
+    const allChecks = [...machine.checks, ...missing, ...service.checks];
+    const checks = allChecks.map((check) => withOwnCommand(check, context));
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));
     const lines = checks.map((check) => lineOf(check, width));
-    return done({ ok: healthy, checks }, lines, { exit: healthy ? EXIT.done : EXIT.failed });
+    return done({ ok: healthy, checks }, lines, { exit: exitOfVerdict(healthy) });
   },
 });
 

@@ -1,24 +1,24 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite, lettingIn, saveProfile, untrusted, type ProfileChanges } from "@coffer/tasks";
+import { joinByInvite, approveCommand, saveProfile, untrusted, type ProfileChanges } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
-import { comparer, digestIn, findNetwork, NETWORK_FLAGS } from "../../service-network.ts";
-import { signInElsewhere } from "../../sign-in-elsewhere.ts";
+import { digestPrompt, parseDigest, findNetwork, NETWORK_FLAGS } from "../../service-network.ts";
+import { signInByBrowser } from "../../browser-sign-in.ts";
 import {
   networkFileAt,
-  noteEnvironment,
+  warnOfEnvironment,
   reachableProfile,
   readSecret,
   requireSignedOut,
   saveKey,
   saveSession,
-  visitor,
+  anonymousClient,
   type ReachableProfile,
-} from "../../signing-in.ts";
-import { endText } from "../owner/words.ts";
+} from "../../profile-credentials.ts";
+import { endText } from "../owner/cell-text.ts";
 
 export default command({
   brief: "Sign in: by an invite, an API key, a password or another device",
@@ -51,17 +51,17 @@ export default command({
     ];
     if (ways.filter((way) => way !== undefined && way !== false).length > 1)
       throw usage("Pass one way to sign in", "coffer login --help");
-    const place = await reachableProfile(context);
-    requireSignedOut(place);
+    const selected = await reachableProfile(context);
+    requireSignedOut(selected);
     // A file that is not there is named before an invite is spent.
     const networkFile = flags.networkFile === undefined ? undefined : networkFileAt(context, flags.networkFile);
-    const result = await signInBy(context, place, { ...flags, networkFile });
-    noteEnvironment(context);
+    const result = await signInBy(context, selected, { ...flags, networkFile });
+    warnOfEnvironment(context);
     return result;
   },
 });
 
-interface Ways {
+interface SignInFlags {
   readonly inviteCode: string | undefined;
   readonly inviteFile: string | undefined;
   /** With its whole path. */
@@ -75,27 +75,30 @@ interface Ways {
   readonly accessCode: string | undefined;
 }
 
-async function signInBy(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
-  if (ways.inviteCode !== undefined || ways.inviteFile !== undefined) return await byInvite(context, place, ways);
-  const kept = await networkToKeep(context, place, ways);
-  if (ways.apiKeyStdin) return await byKey(context, place, kept);
+async function signInBy(context: Context, selected: ReachableProfile, ways: SignInFlags): Promise<Document> {
+  if (ways.inviteCode !== undefined || ways.inviteFile !== undefined) return await byInvite(context, selected, ways);
+  const changes = await networkToKeep(context, selected, ways);
+  if (ways.apiKeyStdin) return await byKey(context, selected, changes);
   if (ways.zklogin || ways.provider) {
-    const prepare = (): Promise<void> => saveProfile(place, kept);
-    const { tokens, chainAddress } = await signInElsewhere(context, await visitor(place), { ...ways, prepare });
-    await saveSession(place, tokens, context);
-    return signedIn(place, chainAddress === null ? [] : [`Your zkLogin address: ${chainAddress}`], { chainAddress });
+    const prepare = (): Promise<void> => saveProfile(selected, changes);
+    const { tokens, chainAddress } = await signInByBrowser(context, await anonymousClient(selected), {
+      ...ways,
+      prepare,
+    });
+    await saveSession(selected, tokens, context);
+    return signedIn(selected, chainAddress === null ? [] : [`Your zkLogin address: ${chainAddress}`], { chainAddress });
   }
   const email = ways.email ?? (await context.ask("E-mail", "pass --email, --invite-code or --api-key-stdin"));
   const password = await readSecret(context, ways.passwordStdin, "Password", "--password-stdin");
-  const answer = await (await visitor(place)).auth.login({ email, password }, { signal: context.signal });
-  await saveSession(place, answer, context, kept);
-  return signedIn(place, [], { accountId: answer.user.id, email: answer.user.email });
+  const answer = await (await anonymousClient(selected)).auth.login({ email, password }, { signal: context.signal });
+  await saveSession(selected, answer, context, changes);
+  return signedIn(selected, [], { accountId: answer.user.id, email: answer.user.email });
 }
 
 /** Asks the service and nobody else: who signs in may have a network already, or need none. */
-async function networkToKeep(context: Context, place: ReachableProfile, ways: Ways): Promise<ProfileChanges> {
+async function networkToKeep(context: Context, selected: ReachableProfile, ways: SignInFlags): Promise<ProfileChanges> {
   if (ways.networkFile === undefined && ways.networkDigest === undefined) return {};
-  const network = await findNetwork(context, place, ways);
+  const network = await findNetwork(context, selected, ways);
   return network.kind === "known" ? { networkFile: network.path } : {};
 }
 
@@ -107,7 +110,7 @@ const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly str
   ]);
 
 /** The key is tried before it is saved. */
-async function byKey(context: Context, place: ReachableProfile, kept: ProfileChanges): Promise<Document> {
+async function byKey(context: Context, selected: ReachableProfile, changes: ProfileChanges): Promise<Document> {
   const { createClient, Secret } = await import("@coffer/sdk");
   const apiKey = (await context.readInput("API key")).trim();
   if (!/^cof_\w+$/.test(apiKey))
@@ -118,13 +121,13 @@ async function byKey(context: Context, place: ReachableProfile, kept: ProfileCha
       "coffer login --api-key-stdin < FILE",
     );
   context.redaction.register(apiKey);
-  const client = createClient({ baseUrl: place.baseUrl, credentials: { apiKey: new Secret(apiKey) } });
+  const client = createClient({ baseUrl: selected.baseUrl, credentials: { apiKey: new Secret(apiKey) } });
   const { account } = await client.account.get({ signal: context.signal });
-  await saveKey(place, apiKey, context, kept);
-  return signedIn(place, [], { accountId: account.id, email: account.email });
+  await saveKey(selected, apiKey, context, changes);
+  return signedIn(selected, [], { accountId: account.id, email: account.email });
 }
 
-async function byInvite(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
+async function byInvite(context: Context, selected: ReachableProfile, ways: SignInFlags): Promise<Document> {
   const { env, workingDirectory } = context.world;
   const { ContractError, Secret } = await import("@coffer/sdk");
   const code = await inviteText(context, ways);
@@ -134,11 +137,11 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
   const joined = await joinByInvite({
     code,
     env,
-    baseUrl: place.baseUrl,
-    configFile: place.configFile,
-    profile: place.profile,
+    baseUrl: selected.baseUrl,
+    configFile: selected.configFile,
+    profile: selected.profile,
     networkFile: network === "" ? null : resolve(workingDirectory, network),
-    proof: { digest: digestIn(ways.networkDigest), ask: comparer(context) },
+    proof: { digest: parseDigest(ways.networkDigest), ask: digestPrompt(context) },
     signal: context.signal,
     chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
   }).catch((thrown: unknown) => {
@@ -160,13 +163,13 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
       : [
           "To let you into the shared vaults of the invite, the owner runs, where the invite was made:",
           // With the name of the program there: it is not the one of here.
-          untrusted(`  ${lettingIn(chainAddress)}`),
+          untrusted(`  ${approveCommand(chainAddress)}`),
         ]),
     "Next: coffer mcp install --allow DIR",
   ]);
 }
 
-async function inviteText(context: Context, { inviteCode, inviteFile }: Ways): Promise<string> {
+async function inviteText(context: Context, { inviteCode, inviteFile }: SignInFlags): Promise<string> {
   const { workingDirectory } = context.world;
   if (inviteFile !== undefined) return await readFile(resolve(workingDirectory, inviteFile), "utf8");
   if (inviteCode !== undefined && inviteCode !== "-") return inviteCode;

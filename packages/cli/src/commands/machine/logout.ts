@@ -3,7 +3,7 @@ import { saveProfile } from "@coffer/tasks";
 import { command, toggle } from "../../declarations.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
-import { profileOf, reachableProfile } from "../../signing-in.ts";
+import { selectedProfile, reachableProfile } from "../../profile-credentials.ts";
 
 export default command({
   brief: "Forget the sign-in of the profile",
@@ -15,22 +15,22 @@ export default command({
   flags: { revoke: toggle("Revoke the API key at the service first") },
   run: async (context, { revoke }) => {
     const { signal } = context;
-    const { former, profile } = await profileOf(context);
-    const hasKey = former?.apiKey != null;
-    if (!hasKey && former?.session == null)
+    const { stored, profile } = await selectedProfile(context);
+    const hasKey = stored?.apiKey != null;
+    if (!hasKey && stored?.session == null)
       throw new CommandFailure("signed_out", {
         message: `The profile ${profile} is not signed in`,
         nextStep: "coffer login",
       });
-    const place = await reachableProfile(context);
+    const selected = await reachableProfile(context);
     // The profile's own credential is meant, whatever the environment holds.
     const { createClient } = await import("@coffer/sdk");
     const { savedSession } = await import("@coffer/sdk/node");
     const credentials =
-      former.apiKey === null ? await savedSession(profile, place.configFile) : { apiKey: former.apiKey };
-    const client = createClient({ baseUrl: former.baseUrl, ...(credentials === null ? {} : { credentials }) });
+      stored.apiKey === null ? await savedSession(profile, selected.configFile) : { apiKey: stored.apiKey };
+    const client = createClient({ baseUrl: stored.baseUrl, ...(credentials === null ? {} : { credentials }) });
     const ended = hasKey ? revoke && (await revokeKey(client, signal)) : await endSession(client, signal);
-    await saveProfile(place, { apiKey: null, session: null });
+    await saveProfile(selected, { apiKey: null, session: null });
     const what = hasKey ? "API key" : "session";
     return done({ profile, ended }, [
       `Signed out of profile ${profile}.`,

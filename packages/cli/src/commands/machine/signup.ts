@@ -7,15 +7,15 @@ import { done } from "../../result.ts";
 import { findNetwork, NETWORK_FLAGS, type NetworkFlags, type ServiceNetwork } from "../../service-network.ts";
 import {
   networkFileAt,
-  noteEnvironment,
+  warnOfEnvironment,
   reachableProfile,
   readNewPassword,
   requireSignedOut,
   saveKey,
   saveSession,
-  visitor,
+  anonymousClient,
   type ReachableProfile,
-} from "../../signing-in.ts";
+} from "../../profile-credentials.ts";
 
 export default command({
   brief: "Make an account, with a chain key of its own",
@@ -41,19 +41,19 @@ export default command({
     dev: toggle("Sign up without a password; only a service in development allows it"),
   },
   run: async (context, flags) => {
-    const place = await reachableProfile(context);
-    requireSignedOut(place);
+    const selected = await reachableProfile(context);
+    requireSignedOut(selected);
     const email = flags.email ?? (await context.ask("E-mail", "pass --email EMAIL"));
     const password = flags.dev ? null : await readNewPassword(context, flags.passwordStdin, "--password-stdin");
-    const prepared = await prepare(context, place, flags);
+    const prepared = await prepare(context, selected, flags);
     const accountId =
       password === null
-        ? await signUpInDevelopment(context, place, email)
-        : await signUp(context, place, { ...flags, email, password });
-    context.session.forget();
+        ? await signUpInDevelopment(context, selected, email)
+        : await signUp(context, selected, { ...flags, email, password });
+    context.serviceLink.reset();
     const link = prepared.key === null ? null : await linkKey(context, prepared.key);
-    noteEnvironment(context);
-    const { profile, configFile } = place;
+    warnOfEnvironment(context);
+    const { profile, configFile } = selected;
     const chainAddress = link !== null && link.problem === null ? link.address : null;
     const next = chainAddress === null ? "coffer upload FILE" : 'coffer vaults create "Team" --shared';
     return done(
@@ -69,7 +69,7 @@ export default command({
   },
 });
 
-interface Prepared {
+interface SignUpPreparation {
   /** null: the account gets no address. */
   readonly key: OwnChainKey | null;
   /** Why there are no shared vaults, and how there will be. */
@@ -82,39 +82,39 @@ interface Prepared {
  */
 async function prepare(
   context: Context,
-  place: ReachableProfile,
+  selected: ReachableProfile,
   flags: NetworkFlags & { readonly noChainKey: boolean },
-): Promise<Prepared> {
+): Promise<SignUpPreparation> {
   if (flags.noChainKey) {
-    await keep(
-      place,
+    await saveTwice(
+      selected,
       flags.networkFile === undefined ? {} : { networkFile: networkFileAt(context, flags.networkFile) },
     );
     return { key: null, lines: [] };
   }
-  const network = await findNetwork(context, place, flags);
+  const network = await findNetwork(context, selected, flags);
   if (network.kind !== "known") {
-    await keep(place, {});
+    await saveTwice(selected, {});
     return { key: null, lines: linesWithout(network) };
   }
-  const known = await findChainKey(context);
+  const existingKey = await findChainKey(context);
   const isOfEnvironment = (context.world.env["SERVICE_NETWORK_FILE"] ?? "") !== "" && flags.networkFile === undefined;
   const file = isOfEnvironment ? {} : { networkFile: network.path };
-  if (known !== null) {
-    await keep(place, file);
-    return { key: known, lines: [] };
+  if (existingKey !== null) {
+    await saveTwice(selected, file);
+    return { key: existingKey, lines: [] };
   }
   const { chainKeySigner, generateChainKey } = await import("@coffer/sdk");
   const { privateKey } = await generateChainKey();
   context.redaction.register(privateKey.reveal());
-  await keep(place, { ...file, chainPrivateKey: privateKey });
+  await saveTwice(selected, { ...file, chainPrivateKey: privateKey });
   return { key: { privateKey, signer: await chainKeySigner(privateKey), source: "profile" }, lines: [] };
 }
 
 /** Twice, so that there is room for the sign-in beside the file that is there by then: an access code is good for one account. */
-async function keep(place: ReachableProfile, changes: ProfileChanges): Promise<void> {
-  await saveProfile(place, changes);
-  await saveProfile(place, changes);
+async function saveTwice(selected: ReachableProfile, changes: ProfileChanges): Promise<void> {
+  await saveProfile(selected, changes);
+  await saveProfile(selected, changes);
 }
 
 function linesWithout({ kind }: Exclude<ServiceNetwork, { readonly kind: "known" }>): string[] {
@@ -129,35 +129,37 @@ function linesWithout({ kind }: Exclude<ServiceNetwork, { readonly kind: "known"
   ];
 }
 
-async function signUpInDevelopment(context: Context, place: ReachableProfile, email: string): Promise<string> {
-  const { id, apiKey } = await (await visitor(place)).development.signup({ email }, { signal: context.signal });
-  await saveKey(place, apiKey, context);
+async function signUpInDevelopment(context: Context, selected: ReachableProfile, email: string): Promise<string> {
+  const { id, apiKey } = await (
+    await anonymousClient(selected)
+  ).development.signup({ email }, { signal: context.signal });
+  await saveKey(selected, apiKey, context);
   return id;
 }
 
-interface Wish {
+interface SignUpRequest {
   readonly email: string;
   readonly accessCode: string | undefined;
   readonly name: string | undefined;
   readonly password: string;
 }
 
-async function signUp(context: Context, place: ReachableProfile, wish: Wish): Promise<string> {
-  const { email, password, accessCode, name } = wish;
+async function signUp(context: Context, selected: ReachableProfile, request: SignUpRequest): Promise<string> {
+  const { email, password, accessCode, name } = request;
   const signedIn = await (
-    await visitor(place)
+    await anonymousClient(selected)
   ).auth.signup({ email, password, accessCode, name }, { signal: context.signal });
-  await saveSession(place, signedIn, context);
+  await saveSession(selected, signedIn, context);
   return signedIn.user.id;
 }
 
-interface Link {
+interface LinkOutcome {
   readonly address: string;
   /** null: it is linked. Else what is wrong, and the next step: the account is there all the same. */
   readonly problem: readonly string[] | null;
 }
 
-async function linkKey(context: Context, { signer }: OwnChainKey): Promise<Link> {
+async function linkKey(context: Context, { signer }: OwnChainKey): Promise<LinkOutcome> {
   const address = signer.chainAddress;
   try {
     await (await context.client()).account.linkChain(signer, { signal: context.signal });

@@ -2,10 +2,10 @@
 import { usage } from "../../failure.ts";
 
 /** Those of `known` that were named. */
-export function parseScopes<Scope extends string>(given: readonly string[], known: readonly Scope[]): Scope[] {
-  return given.map((text) => {
-    const scope = known.find((each) => each === text.trim());
+export function parseScopes<Scope extends string>(texts: readonly string[], scopes: readonly Scope[]): Scope[] {
+  return texts.map((text) => {
+    const scope = scopes.find((each) => each === text.trim());
     if (scope !== undefined) return scope;
-    throw usage(`There is no such scope here: ${text}`, `name some of ${known.join(",")}`);
+    throw usage(`There is no such scope here: ${text}`, `name some of ${scopes.join(",")}`);
   });
 }

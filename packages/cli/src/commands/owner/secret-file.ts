@@ -8,8 +8,8 @@ export const TO_FILE = {
   toFile: text("Write the secret into this new file (mode 0600), and print it nowhere", { placeholder: "FILE" }),
 };
 
-export interface HandedOut<Made> {
-  readonly made: Made;
+export interface SecretDelivery<Made> {
+  readonly created: Made;
   /** null: the secret is to be printed. */
   readonly file: string | null;
 }
@@ -18,13 +18,13 @@ export interface HandedOut<Made> {
 const ROOM_BYTES = 4_096;
 
 /** The file and its room on the disk are there before the secret is: one that cannot be written costs nothing. */
-export async function handOut<Made>(
+export async function deliverSecret<Made>(
   { world }: Context,
   toFile: string | undefined,
   make: () => Promise<Made>,
   secretOf: (made: Made) => string,
-): Promise<HandedOut<Made>> {
-  if (toFile === undefined) return { made: await make(), file: null };
+): Promise<SecretDelivery<Made>> {
+  if (toFile === undefined) return { created: await make(), file: null };
   const file = resolve(world.workingDirectory, toFile);
   const handle = await open(file, "wx", 0o600);
   try {
@@ -32,7 +32,7 @@ export async function handOut<Made>(
     const made = await make();
     const { bytesWritten } = await handle.write(`${secretOf(made)}\n`, 0);
     await handle.truncate(bytesWritten);
-    return { made, file };
+    return { created: made, file };
   } catch (thrown) {
     await rm(file, { force: true });
     throw thrown;

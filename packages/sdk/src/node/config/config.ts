@@ -11,7 +11,7 @@ import { acquireLock } from "../store/lock-file.ts";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
 import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
 import { ProfileSessions, type ProfileSession } from "./profile-sessions.ts";
-import type { StoredSession } from "../../connection/session.ts";
+import type { StoredSession } from "../../connection/web-session.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
 export interface Profile {

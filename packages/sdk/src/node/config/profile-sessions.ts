@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { readSessions, replaceSession, writeSessions, type BoundSession } from "../../connection/session-table.ts";
-import type { SessionLock, StoredSession } from "../../connection/session.ts";
+import type { SessionLock, StoredSession } from "../../connection/web-session.ts";
 import { lockedError } from "../../http/errors.ts";
 import type { ProfileStore } from "../../store/profile-store.ts";
 import { fileStore } from "../store/file-store.ts";

@@ -1,5 +1,5 @@
 import { configurationError } from "../../http/errors.ts";
-import { sessionCredentials, type SessionCredentials } from "../../connection/credentials.ts";
+import { sessionCredentials, type SessionCredentials } from "../../connection/session-credentials.ts";
 import { configFile } from "./config-place.ts";
 import { readConfig } from "./config.ts";
 import { ProfileSessions } from "./profile-sessions.ts";

@@ -1,5 +1,5 @@
 import { Secret } from "../../http/secret.ts";
-import type { SessionCredentials } from "../../connection/credentials.ts";
+import type { SessionCredentials } from "../../connection/session-credentials.ts";
 import { KeychainSecret } from "./keychain.ts";
 import { configFile, present, type Environment } from "./config-place.ts";
 import { readConfig, type Profile } from "./config.ts";

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from "node:crypto";
 import { link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../../client.ts";
-import { openFileDownload } from "../../transfer/open-file.ts";
+import { openFileDownload } from "../../transfer/download.ts";
 import { SdkError } from "../../http/errors.ts";
 import { fileErrorCode, located, syncDirectory } from "../store/durable-file.ts";
 import { writeNewFile } from "./new-file.ts";
 import { isInUse, processMark, tagOf } from "../store/process-mark.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
 
 /** A temporary file of another machine or container counts as left behind when nothing was written to it for so long. */
 const FOREIGN_MS = 24 * 60 * 60_000;

@@ -4,15 +4,14 @@ import { connectionOf, type Client } from "../../client.ts";
 import { ContractError } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
 import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
-import { sendSource, UPLOAD_OPTIONS } from "../../transfer/send-file.ts";
-import type { Target, UploadResult } from "../../transfer/target.ts";
-import { sendKept } from "../../transfer/kept-upload.ts";
+import { upload, UPLOAD_OPTIONS } from "../../transfer/upload.ts";
+import type { UploadResult, UploadTarget } from "../../transfer/upload-codec.ts";
 import { guessContentType } from "./content-type.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { fileStore } from "../store/file-store.ts";
 import type { ProfileStore } from "../../store/profile-store.ts";
 import { openUpload } from "../../transfer/upload-journal.ts";
-import { WHOLE_BYTES, type UploadOptions } from "../../transfer/input.ts";
+import { WHOLE_BYTES, type UploadOptions } from "../../transfer/upload-options.ts";
 import type { KeptUpload } from "../../transfer/journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
@@ -77,12 +76,13 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const connection = connectionOf(client);
   const target = await requireTarget(path, options);
   const source = await openFileSource(path, options.handle);
-  if (source.size <= (options.partBytes ?? WHOLE_BYTES)) return sendSource(connection, target, source, options);
-  return uploadJournaled(connection, path, target, source, options);
+  const isWhole = source.size <= (options.partBytes ?? WHOLE_BYTES);
+  const journal = isWhole ? null : await openSafely(connection, path, target, source, options);
+  return upload(connection, target, source, { ...options, journal });
 }
 
 /** Closes the caller's handle when it refuses, as every end of an upload does. */
-async function requireTarget(path: string, options: UploadFileOptions): Promise<Target> {
+export async function requireTarget(path: string, options: UploadFileOptions): Promise<UploadTarget> {
   try {
     refuseUnknownFields("uploadFile", options, FIELDS);
     refuseUndefinedPlaces("uploadFile", options, { ...NEW_ITEM, fileId: "for a new file" });
@@ -93,22 +93,11 @@ async function requireTarget(path: string, options: UploadFileOptions): Promise<
   }
 }
 
-async function uploadJournaled(
-  connection: Connection,
-  path: string,
-  target: Target,
-  source: FileSource,
-  options: UploadFileOptions,
-): Promise<UploadResult> {
-  const kept = await openSafely(connection, path, target, source, options);
-  return sendKept(connection, kept, (journal) => sendSource(connection, target, source, options, journal));
-}
-
 /** The journal, or null when there can be none or another process works on the same upload. Closes the source when it fails. */
 async function openSafely(
   connection: Connection,
   path: string,
-  target: Target,
+  target: UploadTarget,
   source: FileSource,
   { store = fileStore(), idempotencyKey }: UploadFileOptions,
 ): Promise<KeptUpload | null> {
@@ -123,7 +112,7 @@ async function openSafely(
   }
 }
 
-async function targetOf(path: string, options: UploadFileOptions): Promise<Target> {
+async function targetOf(path: string, options: UploadFileOptions): Promise<UploadTarget> {
   const { fileId, ifMatch, vaultId, folderId, ifAbsent, keep } = options;
   if (fileId !== undefined)
     return { kind: "version", fileId, vaultId, contentType: options.contentType, ifMatch, keep };

@@ -5,7 +5,7 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SdkError } from "../../http/errors.ts";
-import type { File, Folder } from "../../connection/result-types.ts";
+import type { File, Folder } from "../../storage/item-types.ts";
 import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
 import { isSameMark, markOf } from "../files/file-mark.ts";
 import { isUnchangedHere } from "./compare.ts";

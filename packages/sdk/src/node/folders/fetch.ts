@@ -2,8 +2,8 @@
 import { lstat, mkdir, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SdkError } from "../../http/errors.ts";
-import type { File } from "../../connection/result-types.ts";
-import type { Progress } from "../../transfer/input.ts";
+import type { File } from "../../storage/item-types.ts";
+import type { Progress } from "../../transfer/upload-options.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fetchTo, type Fetched } from "../files/download-file.ts";
 import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";

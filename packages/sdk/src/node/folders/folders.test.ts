@@ -120,6 +120,21 @@ describe("syncFolder", () => {
     expect((await syncFolder(client, root, { ...up, delete: true })).plan.remove).toBe(0);
   });
 
+  it("leaves out of the trash what somebody changed after the list [issue 52]", async () => {
+    const { client, connect, options, root } = await openTree();
+    const up = { ...options, direction: "up" } as const;
+    const { files } = await syncFolder(client, root, up);
+    const fileId = files.find(({ path }) => path === "a.txt")?.fileId ?? "";
+    const fast: Middleware = async (request, next, { endpointId }) => {
+      if (endpointId === "files.trashMany") await client.files.replace(fileId, { body: "newer" });
+      return next(request);
+    };
+    await rm(join(root, "a.txt"));
+    const removed = await syncFolder(connect({ middleware: [fast] }), root, { ...up, delete: true });
+    expect(codes(removed)).toEqual({ "a.txt": "precondition_failed" });
+    expect((await client.files.get(fileId)).trashedAt).toBeNull();
+  });
+
   it("deletes here what is gone there, only when asked, and only what sync has put here [D5-folder-sync]", async () => {
     const { client, copy, options, root, vaultId } = await openTree();
     await fill(root, { "gone/x": "x", "gone/y/z": "z", "mixed/mine": "m", "old name": "o", "moved/out": "b" });

@@ -1,7 +1,7 @@
 /** What is below a folder of a vault, by path. */
 import { nameProblem } from "@coffer/contract";
 import type { Client } from "../../client.ts";
-import type { File, Folder } from "../../connection/result-types.ts";
+import type { File, Folder } from "../../storage/item-types.ts";
 import { ContractError } from "../../http/errors.ts";
 import { isLeftover } from "../files/download-file.ts";
 import { inLanes } from "../../http/concurrency.ts";

@@ -45,7 +45,7 @@ export async function removeAll(work: Work, { all, trashed }: Removals): Promise
   if (trashed.length === 0) return;
   throwIfAborted(signal);
   const outcomes = await client.files.trashMany(
-    trashed.map(({ item }) => item.id),
+    trashed.map(({ item: { id, tag: ifMatch } }) => ({ id, ifMatch })),
     { signal },
   );
   for (const [at, { path }] of trashed.entries()) {

@@ -5,7 +5,7 @@ import { connectionOf, type Client } from "../../client.ts";
 import { ContractError } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
 import { sharedCode } from "../../connection/shared-code.ts";
-import { requirePublic } from "../../transfer/send-file.ts";
+import { requirePublic } from "../../transfer/plain-codec.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
 import { fileErrorCode } from "../store/durable-file.ts";
 import { fileStore } from "../store/file-store.ts";

@@ -1,10 +1,10 @@
 /** The vault gets what the directory has. */
 import { connectionOf } from "../../client.ts";
-import { Batching, type BatchSlot } from "../../transfer/batching.ts";
-import { MAX_BATCHED_BYTES, type Progress } from "../../transfer/input.ts";
-import { sendSource } from "../../transfer/send-file.ts";
+import { UploadBatches, type BatchSlot } from "../../transfer/batch.ts";
+import { MAX_BATCHED_BYTES, type Progress } from "../../transfer/upload-options.ts";
+import { upload } from "../../transfer/upload.ts";
 import { openSource } from "../../transfer/source.ts";
-import type { UploadResult } from "../../transfer/target.ts";
+import type { UploadResult } from "../../transfer/upload-codec.ts";
 import { guessContentType } from "../files/content-type.ts";
 import { settled, type Mark } from "../files/file-mark.ts";
 import { uploadFile } from "../files/upload-file.ts";
@@ -20,7 +20,7 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
     const parent = parentOf(path);
     return parent === "" ? work.place.folderId : (made.get(parent) ?? work.remote.folders.get(parent)?.id);
   };
-  const batching = new Batching(connectionOf(work.client), { signal: work.signal });
+  const batches = new UploadBatches(connectionOf(work.client), { signal: work.signal });
   const rest = new Set(transfers);
   for (const { most, lanes } of [...SMALL, { most: Infinity, lanes: work.lanes }]) {
     const wave = [...rest].filter(({ act, size }) => most === Infinity || (act === "created" && size <= most));
@@ -30,15 +30,14 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
       const { path } = transfer;
       const local = work.local.files.get(path);
       if (local === undefined || lacksParent(work, path)) return;
-      const batch = most === Infinity ? null : await batching.open();
+      const sendOne = (batch: BatchSlot | null): Promise<void> =>
+        send(work, { ...transfer, local, folderId: folderOf(path), batch });
       try {
-        await send(work, { ...transfer, local, folderId: folderOf(path), batch });
+        await (most === Infinity ? sendOne(null) : batches.join(sendOne));
       } catch (error) {
         // What an abort breaks off is no failure of the file, and is not counted.
         throwIfAborted(work.signal);
         failHere(work.outcome, local, error);
-      } finally {
-        batch?.leave();
       }
       work.progress.done(transfer);
     });
@@ -142,7 +141,7 @@ async function sendBatched(work: Work, { batch, folderId, local, path }: Sending
   const { bytes, mark } = readHere(local);
   const target = { kind: "file", contentType, ...targetIn(place.vaultId, folderId, path) } as const;
   const options = { signal, padded, ...(batch !== null && { batch }) };
-  return { mark, result: await sendSource(connectionOf(client), target, openSource(bytes), options) };
+  return { mark, result: await upload(connectionOf(client), target, openSource(bytes), options) };
 }
 
 function targetIn(vaultId: string, folderId: string | undefined, path: string) {

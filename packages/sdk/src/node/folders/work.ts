@@ -1,7 +1,7 @@
 /** What all steps of one call for a folder share. */
 import type { Client } from "../../client.ts";
 import type { ProfileStore } from "../../store/profile-store.ts";
-import type { File, Folder } from "../../connection/result-types.ts";
+import type { File, Folder } from "../../storage/item-types.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LocalTree } from "./local-tree.ts";
 import type { FolderProgress } from "./options.ts";

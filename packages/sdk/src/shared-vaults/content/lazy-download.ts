@@ -1,5 +1,5 @@
 /** Downloads whose bytes are read at once when they are first asked for. */
-import { collect, type Download } from "../../transfer/download.ts";
+import { collect, type Download } from "../../transfer/stored-download.ts";
 
 /**
  * A download that `open` reads: with `bytes`, or as a stream, which is made only for a caller who wants one. It gives

@@ -1,4 +1,4 @@
-/** A version in the making: its key, its two statements, and the bytes that become its stored file. */
+/** A new version: its key, its two statements, and the bytes that become its stored file. */
 import {
   CHUNK_BYTES,
   comparePlaces,
@@ -21,16 +21,17 @@ import {
 } from "@coffer/crypto";
 import { fromBase64, toBase64 } from "../../transfer/digest.ts";
 import type { File } from "../../storage/file.ts";
-import { openSource, type Source } from "../../transfer/source.ts";
-import { readContent, type Content } from "./content.ts";
-import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
+import { openSource } from "../../transfer/source.ts";
+import type { EncodedBytes } from "../../transfer/upload-codec.ts";
+import { readPlaintext, type Plaintext } from "./plaintext.ts";
+import { EncryptedParts, PART_CHUNKS, type EncryptedPartsOptions } from "./encrypted-parts.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey, WritingUse } from "../open-vault.ts";
-import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
+import { partRecords, saveVersion, type SignedVersion } from "./version-journal.ts";
 import { vaultError } from "../vault-error.ts";
-import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../transfer/input.ts";
+import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../transfer/upload-options.ts";
 import type { UploadJournal } from "../../transfer/journals.ts";
 
 /** The result of an upload: a file, or a version of one. */
@@ -52,31 +53,30 @@ export type SharedUploadTarget =
       readonly restores?: string | undefined;
     };
 
-/** A version and its stored bytes, on their way. */
-export interface Sending {
-  readonly begun: BegunVersion;
-  readonly source: Source;
+/** A version and its stored bytes. */
+export interface EncodedVersion {
+  readonly version: SignedVersion;
+  readonly bytes: EncodedBytes;
 }
 
 export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
-  /** Keeps the version over a crash. */
-  readonly journal?: UploadJournal | undefined;
-  /** Gets the place of the version. */
+  /** Keeps the version over a crash. null: nothing does. */
+  readonly journal: UploadJournal | null;
+  /** Gets the place of the version. Runs before the last of several parts is made. */
   readonly beforeEnd: (place: Place) => Promise<void>;
 }
 
 /**
  * Makes a version of the content under the vault's current key: signs both of its statements, and gives the bytes as
- * they are read. `beforeEnd` runs before the last of several parts is made. If there is a journal, it keeps the
- * version before this resolves.
+ * they are read. If there is a journal, it holds the version before this resolves.
  */
-export async function beginVersion(
+export async function createVersion(
   vault: OpenVault,
   view: VaultView,
-  content: Content,
+  content: Plaintext,
   target: SharedUploadTarget,
   { journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
-): Promise<Sending> {
+): Promise<EncodedVersion> {
   const writing = await vault.writingKey(view, useOf(target));
   const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
   const plan = await newFilePlan(vault.platform, {
@@ -87,23 +87,16 @@ export async function beginVersion(
     envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
   });
   const partChunks = partChunksOf(partBytes);
-  const keep = journal === undefined ? undefined : partJournal(journal, []);
-  const encrypted = await encrypt(vault, plan, content, {
+  const { bytes, digest } = await encrypt(vault, plan, content, {
     signal,
     partChunks,
-    journal: keep,
+    records: journal === null ? undefined : partRecords(journal),
     beforeEnd: () => beforeEnd(writing.record),
   });
-  const signed = await sign(vault, view, target, {
-    writing,
-    fileId,
-    plan,
-    digest: encrypted.digest,
-    size: content.size,
-  });
-  const begun = { ...signed, partChunks };
-  if (journal !== undefined) await keepVersion(journal, begun);
-  return { begun, source: encrypted.source };
+  const signed = await sign(vault, view, target, { writing, fileId, plan, digest, size: content.size });
+  const version = { ...signed, partChunks };
+  if (journal !== null) await saveVersion(journal, version);
+  return { version, bytes };
 }
 
 /** A new version is stored under the name of before, and its content may be an old one: both are encrypted again. */
@@ -117,7 +110,7 @@ function partChunksOf(partBytes: number | undefined): number {
 }
 
 interface Encrypted {
-  readonly source: Source;
+  readonly bytes: EncodedBytes;
   /** null: not computed. */
   readonly digest: Uint8Array | null;
 }
@@ -125,19 +118,19 @@ interface Encrypted {
 async function encrypt(
   { platform }: OpenVault,
   plan: FilePlan,
-  content: Content,
-  options: EncryptedSourceOptions,
+  content: Plaintext,
+  options: EncryptedPartsOptions,
 ): Promise<Encrypted> {
   const { signal } = options;
   signal?.throwIfAborted();
   if (content.bytes !== null) {
     const { bytes, digest } = await encryptFileBytes(platform, plan, content.bytes);
-    return { digest, source: openSource(bytes) };
+    return { digest, bytes: openSource(bytes) };
   }
-  const all = () => readContent(content.source, 0, content.size);
+  const all = () => readPlaintext(content.source, 0, content.size);
   const digest =
     content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
-  return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
+  return { digest, bytes: new EncryptedParts(platform, plan, content.source, { ...options, digest }) };
 }
 
 interface ToSign {
@@ -155,7 +148,7 @@ async function sign(
   view: VaultView,
   target: SharedUploadTarget,
   { writing, fileId: id, plan, digest, size }: ToSign,
-): Promise<Omit<BegunVersion, "partChunks">> {
+): Promise<Omit<SignedVersion, "partChunks">> {
   const before = target.kind === "file" ? null : await readBefore(vault, target.file);
   // A client that has seen later statements there accepts none of an earlier place. Note the place now: the next
   // attempt has its key.

@@ -1,26 +1,26 @@
 /** Versions of a file in a shared vault: listed, opened and restored as members signed them, whatever the service says of them. */
 import { filesGroup, versionsGroup, type File, type FileVersion } from "@coffer/contract";
 import { callOn } from "../../http/call.ts";
-import type { DownloadOptions } from "../../transfer/content-facts.ts";
-import { openDownload, type Download } from "../../transfer/download.ts";
+import type { DownloadOptions } from "../../transfer/content-headers.ts";
+import { openDownload, type Download } from "../../transfer/stored-download.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { CallOptions, Connection, UpdateOptions } from "../../connection/options.ts";
-import type { Query } from "../../connection/call-fields.ts";
+import type { Query } from "../../http/endpoint-types.ts";
 import { FILES } from "../../storage/items.ts";
-import type { File as NamedFile } from "../../connection/result-types.ts";
+import type { File as NamedFile } from "../../storage/item-types.ts";
 import { Condition } from "../condition.ts";
 import { signedBy } from "../names/authors.ts";
 import { openItem, openKeysOf } from "../names/entries.ts";
-import { isClosed, isOfOne, nameOne } from "../names/listing.ts";
-import { findVaultOf, type NamedItem } from "../names/places.ts";
+import { isClosed, isOfOne, nameOne } from "../names/name-reader.ts";
+import { findVaultOf, type NamedItem } from "../names/vault-finder.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { isPadded } from "../rotation/rotate-content.ts";
 import { versionSource } from "../rotation/version-source.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
-import { openShared } from "./download.ts";
-import { uploadShared } from "./upload.ts";
+import { openShared } from "./encrypted-download.ts";
+import { uploadEncrypted } from "./encrypted-codec.ts";
 import { fileAt, pastOf, VersionChain } from "./version-chain.ts";
 
 type Page = Awaited<ReturnType<typeof readPage>>;
@@ -102,7 +102,7 @@ export async function restorePast(
     ifMatch,
     restores: shown.versionId,
   } as const;
-  return (await uploadShared(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
+  return (await uploadEncrypted(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
 }
 
 interface Work {
@@ -195,8 +195,8 @@ async function walkTo(
   const { connection, file, options } = work;
   const chain = newChain(work);
   let isCurrent = true;
-  const load = (place: PagePlace) => readPage(connection, file.id, { limit: PAGE, ...place }, options);
-  for await (const { versions } of everyPage(versionsGroup.versions.id, load, MOST_KEPT_PAGES))
+  const load = (place: PageCursor) => readPage(connection, file.id, { limit: PAGE, ...place }, options);
+  for await (const { versions } of everyPage(versionsGroup.versions.id, load, MAX_PAGES_IN_MEMORY))
     for (const shown of versions) {
       if (shown.versionId === versionId) return { chain, shown, isCurrent };
       try {

@@ -14,7 +14,7 @@ import {
   type VersionStatement,
 } from "@coffer/crypto";
 import { fromBase64, toHex } from "../../transfer/digest.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 

@@ -1,7 +1,7 @@
 /** Whole files of shared vaults: small ones in one step, others as they come. */
 import { decryptFile, decryptFileBytes, type FileStart, type RangeKey } from "@coffer/crypto";
-import { openStored, type Download, type StoredDownload } from "../../transfer/download.ts";
-import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./decrypting.ts";
+import { openStored, type Download, type StoredDownload } from "../../transfer/stored-download.ts";
+import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./version-reader.ts";
 import { lazyDownload } from "./lazy-download.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 

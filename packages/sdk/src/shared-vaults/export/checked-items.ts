@@ -45,8 +45,8 @@ export class CheckedItems {
     if (digest === null) throw damagedExport(`${path} is missing`);
     const bytes = await readWhole(this.#store, path, MAX_ITEM);
     if (bytes === null) throw damagedExport(`${path} went away after the export was opened`);
-    const found = await digestOf(bytes);
-    if (!digest.every((byte, at) => byte === found[at]))
+    const actual = await digestOf(bytes);
+    if (!actual.every((byte, at) => byte === digest[at]))
       throw damagedExport(`${path} was changed after the export was opened`);
     return bytes;
   }

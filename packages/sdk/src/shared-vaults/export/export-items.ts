@@ -60,16 +60,16 @@ async function* sortedIds(
   folder: ItemFolder,
   expected: number,
 ): AsyncGenerator<string[], void, undefined> {
-  let left = expected;
+  let remaining = expected;
   for (const start of startsOf(expected)) {
     const ids: string[] = [];
     for await (const name of store.list(folder)) {
       const id = itemIdOf(folder, name);
       if (id === null) throw damagedExport(`${folder} holds what is of no export`);
       if (!id.startsWith(start)) continue;
-      if (ids.push(id) > left) throw damagedExport(`${folder} holds more than the manifest says`);
+      if (ids.push(id) > remaining) throw damagedExport(`${folder} holds more than the manifest says`);
     }
-    left -= ids.length;
+    remaining -= ids.length;
     ids.sort();
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) yield ids.slice(at, at + READ_AT_ONCE);
   }

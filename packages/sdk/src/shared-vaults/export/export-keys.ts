@@ -2,6 +2,7 @@
 import { locateVault, sealVaultKeyWrap, type Chain } from "@coffer/chain";
 import {
   CryptoError,
+  KeyDisposedError,
   openVaultKeys,
   parseRecord,
   verifyRecord,
@@ -12,6 +13,7 @@ import {
 import { toHex } from "../../transfer/digest.ts";
 import type { SharedVaultOptions } from "../../connection/options.ts";
 import { bytesOf } from "../addresses.ts";
+import { OwnedKeys } from "../keys/owned-keys.ts";
 import type { CheckedItems } from "./checked-items.ts";
 import { VaultError } from "../../http/errors.ts";
 
@@ -21,7 +23,9 @@ export class ExportKeys {
   readonly #wrap: ReturnType<typeof sealVaultKeyWrap>;
   readonly #view: () => Promise<VaultView>;
   readonly #keys = new Map<string, VaultKey>();
+  readonly #owned = new OwnedKeys();
   #all: Promise<void> | null = null;
+  #isClosed = false;
   /** All records that are in order, once they were looked for. */
   #records: VaultKeyRecord[] = [];
 
@@ -62,8 +66,8 @@ export class ExportKeys {
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     this.#all ??= this.#openAll();
     await this.#all.catch(() => undefined);
-    const known = this.#keys.get(toHex(record.keyId));
-    if (known !== undefined) return known;
+    const key = this.#keys.get(toHex(record.keyId));
+    if (key !== undefined) return key;
     let failure: unknown;
     for (const candidate of [record, ...this.#sealedAgain(record)])
       try {
@@ -78,17 +82,25 @@ export class ExportKeys {
 
   /** Records of the same generation with the same `check`; each was verified. */
   #sealedAgain({ generation, check, keyId }: VaultKeyRecord): VaultKeyRecord[] {
-    const [wanted, own] = [toHex(check), toHex(keyId)];
+    const [ownCheck, own] = [toHex(check), toHex(keyId)];
     return this.#records.filter(
-      (other) => toHex(other.keyId) !== own && other.generation === generation && toHex(other.check) === wanted,
+      (other) => toHex(other.keyId) !== own && other.generation === generation && toHex(other.check) === ownCheck,
     );
   }
 
   async open(records: readonly VaultKeyRecord[]): Promise<void> {
     const missing = records.filter(({ keyId }) => !this.#keys.has(toHex(keyId)));
     if (missing.length === 0) return;
+    if (this.#isClosed) throw new KeyDisposedError();
     for (const { record, key } of await openVaultKeys(await this.#view(), missing, this.#wrap))
-      this.#keys.set(toHex(record.keyId), key);
+      this.#keys.set(toHex(record.keyId), this.#owned.own(key));
+  }
+
+  /** Overwrites the keys. Reads that are under way or begin later fail. */
+  close(): void {
+    this.#isClosed = true;
+    this.#owned.dispose();
+    this.#wrap.close();
   }
 
   async #openAll(): Promise<void> {

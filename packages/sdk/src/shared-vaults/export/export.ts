@@ -23,9 +23,9 @@ import * as z from "zod/mini";
 import { iterate } from "../../http/byte-body.ts";
 import { callOn } from "../../http/call.ts";
 import { digestOf, fromBase64, toHex } from "../../transfer/digest.ts";
-import { openDownload } from "../../transfer/download.ts";
+import { openDownload } from "../../transfer/stored-download.ts";
 import { ApiError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { File } from "../../storage/file.ts";
 import { everyItem, FILES, FOLDERS } from "../../storage/items.ts";
 import type { Connection } from "../../connection/options.ts";
@@ -53,7 +53,7 @@ import {
 } from "./export-layout.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { VaultSession } from "../session.ts";
-import { requireVault } from "../names/places.ts";
+import { requireVault } from "../names/vault-finder.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";
@@ -175,7 +175,7 @@ async function finish(
   const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", wanted));
   const digest = await digestItems(store, { files, folders, records: records.size });
   const createdAt = clock();
-  const facts = { createdAt, origin: connection.place.origin, vaultId, ...digest };
+  const facts = { createdAt, origin: connection.service.origin, vaultId, ...digest };
   const manifest = renderDocument(renderManifest(facts, chain.network, object));
   const view = toVaultView(object);
   if (!isReached(view, latest))
@@ -296,9 +296,9 @@ const PAGE = 100;
 
 async function exportRecords({ connection, vaultId, store, signal, records }: Writing): Promise<void> {
   const { list } = vaultKeysGroup;
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     callOn(connection, list, { params: { vaultId }, query: { limit: PAGE, ...place } }, { signal });
-  for await (const { keys } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  for await (const { keys } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const { keyId, record } of keys) {
       const bytes = fromBase64(record);
       if (bytes === null || toHex(await digestOf(bytes)) !== keyId)

@@ -31,7 +31,7 @@ import {
 } from "./export-layout.ts";
 import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { rememberSeen, seenBy } from "../trust/seen.ts";
+import { rememberSeen, seenBy } from "../trust/seen-memory.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
@@ -74,14 +74,21 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
     const statement = await readStatement(store, options);
     const { network, fetch, clock = Date.now, platform = webPlatform } = options;
     const chain = openChain(network, { fetch, clock });
-    const read = (wanted?: ReadOptions) => readVault(chain, facts, options, wanted);
+    const read = (readOptions?: ReadOptions) => readVault(chain, facts, options, readOptions);
     const exporter = statement === null ? null : await verifyStatement(read, facts, manifest, statement);
     const items = await checkItems(store, facts);
     // What the exporter says was there cannot be from later than the statement.
     const upTo = exporter === null ? {} : { upTo: exporter.place };
-    const readThen = async (wanted?: ReadOptions) => ({ ...(await read(wanted)), ...upTo });
+    const readThen = async (readOptions?: ReadOptions) => ({ ...(await read(readOptions)), ...upTo });
     const keys = new ExportKeys(items, chain, options, readThen);
-    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, readThen, keys) });
+    return new StoredExport(facts, exporter, {
+      store,
+      items,
+      opened: openOffline(facts, platform, readThen, keys),
+      closeKeys: () => {
+        keys.close();
+      },
+    });
   }, NEXT_STEPS);
 }
 
@@ -101,7 +108,7 @@ async function readStatement(
   return statement;
 }
 
-/** Answers who exported it, and at which place of the vault. */
+/** Returns who exported it, and at which place of the vault. */
 async function verifyStatement(
   read: (options: ReadOptions) => Promise<VaultView>,
   { createdAt, vault: { objectId, generation } }: Manifest,
@@ -129,7 +136,7 @@ function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOpt
 /** Every item of the export, and nothing else. */
 async function checkItems(store: ExportStore, { files, folders, records, items }: Manifest): Promise<CheckedItems> {
   const checked = new CheckedItems(store);
-  const found = await digestItems(store, { files, folders, records }, (folder, id, digest) => {
+  const digest = await digestItems(store, { files, folders, records }, (folder, id, digest) => {
     checked.add(folder, id, digest);
   });
   let contents = 0;
@@ -137,7 +144,7 @@ async function checkItems(store: ExportStore, { files, folders, records, items }
     const id = /^([0-9a-f-]{36})\.file$/.exec(name)?.[1];
     contents += id !== undefined && (await store.size(filePath(id))) !== null ? 1 : Number.NaN;
   }
-  if (found.items !== items || contents !== files)
+  if (digest.items !== items || contents !== files)
     throw damagedExport("its files are not those of its manifest: one was taken away, added, or exchanged");
   return checked;
 }

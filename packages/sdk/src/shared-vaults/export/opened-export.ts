@@ -24,7 +24,7 @@ import {
   type ExportStore,
   type Manifest,
 } from "./export-layout.ts";
-import { viewNaming } from "../names/naming-view.ts";
+import { viewNaming } from "../names/signer-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
@@ -81,8 +81,13 @@ export interface OpenedExport {
    * @throws VaultError whose `step` is the check of the reading order that failed.
    */
   read(fileId: string): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Reads everything. Answers the items that are not true; nothing if all are. */
+  /** Reads everything. Returns the items that are not true; nothing if all are. */
   verify(options?: { readonly signal?: AbortSignal }): Promise<readonly ExportProblem[]>;
+  /**
+   * Overwrites the vault keys in memory, once you have read what you need. Reads that are under way or begin later fail
+   * with `keys_forgotten`. Safe to repeat.
+   */
+  close(): void;
 }
 
 export interface ExportProblem {
@@ -101,6 +106,13 @@ export interface Exporter {
   readonly place: Place;
 }
 
+interface ExportParts {
+  readonly store: ExportStore;
+  readonly items: CheckedItems;
+  readonly opened: OpenVault;
+  readonly closeKeys: () => void;
+}
+
 export class StoredExport implements OpenedExport {
   readonly vaultId: string;
   readonly vaultObjectId: string;
@@ -110,12 +122,13 @@ export class StoredExport implements OpenedExport {
   readonly #store: ExportStore;
   readonly #items: CheckedItems;
   readonly #vault: OpenVault;
+  readonly #closeKeys: () => void;
 
   /** Contents come from the store, and must have the digest that their file names; everything else comes from checked bytes. */
   constructor(
     { vaultId, vault, createdAt }: Manifest,
     exporter: Exporter | null,
-    { store, items, opened }: { readonly store: ExportStore; readonly items: CheckedItems; readonly opened: OpenVault },
+    { store, items, opened, closeKeys }: ExportParts,
   ) {
     this.vaultId = vaultId;
     this.vaultObjectId = vault.objectId;
@@ -125,6 +138,11 @@ export class StoredExport implements OpenedExport {
     this.#store = store;
     this.#items = items;
     this.#vault = opened;
+    this.#closeKeys = closeKeys;
+  }
+
+  close(): void {
+    this.#closeKeys();
   }
 
   async *files(): AsyncGenerator<ExportedFile, void, undefined> {
@@ -203,8 +221,8 @@ export class StoredExport implements OpenedExport {
 
   #open(kind: EntryKind, facts: ExportedFileFacts | ExportedFolderFacts, place: string | null) {
     const item = { ...facts, vaultId: this.vaultId };
-    const shown = facts.trashedAt === null ? place : placeOf(facts);
-    return inVaultTerms(() => openItem(this.#vault, kind, item, shown));
+    const shownFolder = facts.trashedAt === null ? place : placeOf(facts);
+    return inVaultTerms(() => openItem(this.#vault, kind, item, shownFolder));
   }
 
   async *#content(

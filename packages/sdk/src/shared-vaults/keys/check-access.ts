@@ -4,10 +4,10 @@ import { ChainError, findMember, LAG_MS, type VaultObject } from "@coffer/chain"
 import { callOn, send } from "../../http/call.ts";
 import { SdkError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { requireBinding } from "../trust/newest.ts";
-import { describeEnd, hasEnded, renderEnd } from "../members/ends.ts";
-import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./layers.ts";
-import { requireHeld } from "./opening.ts";
+import { requireBinding } from "../trust/seen-numbers.ts";
+import { describeEnd, hasEnded, renderEnd } from "../members/membership-end.ts";
+import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./layer-check.ts";
+import { requireHeld } from "./vault-opener.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
@@ -99,7 +99,7 @@ async function readObject(
 ): Promise<VaultObject | SdkError | null> {
   const { chain, pins, connection } = session;
   try {
-    const pin = await pins.load(connection.place.origin, vaultId);
+    const pin = await pins.load(connection.service.origin, vaultId);
     if (pin !== null) requireSameNetwork(session, pin);
     if (pin?.shared === false && vault?.type === "shared")
       throw vaultError("vault_changed", "The vault was public when it was first met, and is shared now");

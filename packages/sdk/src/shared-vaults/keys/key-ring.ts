@@ -1,4 +1,7 @@
-/** A vault's key records and their keys: fetched, opened and published once, and kept in memory only. */
+/**
+ * A vault's key records and their keys: fetched, opened and published once, and kept in memory only, until the client
+ * forgets its keys.
+ */
 import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   comparePlaces,
@@ -19,34 +22,38 @@ import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
 import { isAnswered, SdkError } from "../../http/errors.ts";
-import { claimsOf, viewNaming } from "../names/naming-view.ts";
+import { claimsOf, viewNaming } from "../names/signer-view.ts";
 import { pause } from "../../http/time-limit.ts";
 import { bytesOf } from "../addresses.ts";
-import { CONFIRMED_AFTER_MS } from "../trust/highest.ts";
-import { nameOfKey } from "../trust/makers.ts";
-import type { SeenNumbers } from "../trust/newest.ts";
+import { CONFIRMED_AFTER_MS } from "../trust/sight-rules.ts";
+import { nameOfKey } from "../trust/key-makers.ts";
+import type { SeenNumbers } from "../trust/seen-numbers.ts";
 import type { WritingKey, WritingUse } from "../open-vault.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { generationMoved } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
-import { KeyServers, openedAt, type Opened } from "./asking.ts";
+import { KeyServers, openedAt, type OpenOutcome } from "./key-servers.ts";
 import { Ladder } from "./ladder.ts";
-import { ListedRecords } from "./listed-records.ts";
+import { RecordList } from "./record-list.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 
 /** What the vault keys need to know of their vault. */
 export interface KeyRingVault {
   readonly view: (options?: ReadOptions) => Promise<VaultView>;
   readonly author: (view: VaultView) => Author;
-  readonly numbers: Pick<SeenNumbers, "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade">;
+  readonly numbers: Pick<
+    SeenNumbers,
+    "isBaseConfirmed" | "recordMakers" | "isMakerConfirmed" | "recordMade" | "isMade"
+  >;
 }
 
 /** How often others may take the place of a rotation's key before the rotation stops. */
-const MOST_DISPLACED = 3;
+const MAX_DISPLACED = 3;
 
 /** Between two looks whether a key's maker is confirmed, in milliseconds: another process may see it. */
-const BELIEF_PAUSE = 1_000;
+const CONFIRMATION_POLL_MS = 1_000;
 
-interface Away {
+interface Unavailable {
   readonly refused: ChainError;
 }
 
@@ -54,10 +61,10 @@ export class KeyRing {
   readonly #session: VaultSession;
   readonly #pin: VaultPin;
   readonly #vault: KeyRingVault;
-  readonly #records: ListedRecords;
+  readonly #records: RecordList;
   readonly #ladder: Ladder;
   /** By key id. A promise, so that readers that ask at once share one request; a record refused for its bytes stays refused. */
-  readonly #keys = new Map<string, Promise<Opened>>();
+  readonly #keys = new Map<string, Promise<OpenOutcome>>();
   /** By record: every file of a generation brings the same one. */
   readonly #opened = new WeakMap<VaultKeyRecord, VaultKey>();
   /** By place: one writer publishes, the others wait for it. */
@@ -67,15 +74,20 @@ export class KeyRing {
   readonly #displaced = new Map<string, number>();
   /** Places at which a rotation of this process has published. */
   readonly #published = new Set<string>();
+  /** Every key that is opened or made here is owned there, and overwritten with it. */
+  readonly #owned: OwnedKeys;
   readonly #servers: KeyServers;
 
-  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault) {
+  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault, owned: OwnedKeys) {
     this.#session = session;
     this.#pin = pin;
     this.#vault = vault;
-    this.#servers = new KeyServers(() => session.wrap());
-    this.#records = new ListedRecords(session, pin.vaultId, vault.view);
-    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, records) => this.#openHeads(at, records));
+    this.#owned = owned;
+    this.#servers = new KeyServers(() => session.wrap(), owned);
+    this.#records = new RecordList(session, pin.vaultId, vault.view);
+    this.#ladder = new Ladder(session, pin.vaultId, this.#records, owned, (at, records) =>
+      this.#openHeads(at, records),
+    );
   }
 
   /**
@@ -88,13 +100,13 @@ export class KeyRing {
     try {
       await this.#openOnce(records);
     } catch (error) {
-      if (!areAway(error)) throw error;
+      if (!areUnavailable(error)) throw error;
       for (const record of records) await this.#findQuietly(record);
     }
   }
 
   /** In the order of the records, each once. */
-  async #openOnce(records: readonly VaultKeyRecord[]): Promise<Opened[]> {
+  async #openOnce(records: readonly VaultKeyRecord[]): Promise<OpenOutcome[]> {
     const unique = new Map(records.map((record) => [toHex(record.keyId), record]));
     const missing = [...unique].filter(([keyId]) => !this.#keys.has(keyId));
     const opening = missing.length === 0 ? null : this.#openAll(missing.map(([, record]) => record));
@@ -121,20 +133,20 @@ export class KeyRing {
     // Its `check` alone may be copied from a record that is true.
     await verifyRecord(await viewNaming(this.#vault.view, claimsOf(record)), record);
     for (const other of await this.#sealedAgain(record)) {
-      const found = await this.#find(other);
-      if (!("key" in found)) continue;
-      this.#remember(toHex(record.keyId), Promise.resolve(found));
-      return found.key;
+      const outcome = await this.#find(other);
+      if (!("key" in outcome)) continue;
+      this.#remember(toHex(record.keyId), Promise.resolve(outcome));
+      return outcome.key;
     }
     throw opened.refused;
   }
 
   /** A record by its id: from memory, or from the service's list. It is verified when it is used. */
   async record(keyId: Uint8Array, generation: bigint | null): Promise<VaultKeyRecord> {
-    const known = await this.#records.find(toHex(keyId), generation);
-    if (known === undefined)
+    const record = await this.#records.find(toHex(keyId), generation);
+    if (record === undefined)
       throw new CryptoError("damaged", "record", "the service does not list the vault key that was signed");
-    return known;
+    return record;
   }
 
   /** `place`: of the view, or a later one that it has reached. */
@@ -148,7 +160,7 @@ export class KeyRing {
     keys.set(name, finding);
     finding.catch(() => keys.get(name) === finding && keys.delete(name));
     const writing = await finding;
-    if (use === "again") await this.#requireBelieved(view, writing.record);
+    if (use === "again") await this.#requireConfirmedMaker(view, writing.record);
     return writing;
   }
 
@@ -159,13 +171,13 @@ export class KeyRing {
   }
 
   /** Absent key servers fail like a record that does not open; that is not remembered. */
-  async #find(record: VaultKeyRecord): Promise<Opened | Away> {
+  async #find(record: VaultKeyRecord): Promise<OpenOutcome | Unavailable> {
     try {
       const [opened] = await this.#openOnce([record]);
       if (opened === undefined) throw new TypeError("the key was opened a moment ago");
       return opened;
     } catch (error) {
-      if (!areAway(error)) throw error;
+      if (!areUnavailable(error)) throw error;
       return { refused: error };
     }
   }
@@ -182,9 +194,9 @@ export class KeyRing {
   /** Records of the same place with the same `check`; each is verified before it is opened. */
   async #sealedAgain(record: VaultKeyRecord): Promise<readonly VaultKeyRecord[]> {
     await this.#records.list(record.generation);
-    const [wanted, own] = [toHex(record.check), toHex(record.keyId)];
-    return [...this.#records.known]
-      .filter(([id, other]) => id !== own && comparePlaces(other, record) === 0 && toHex(other.check) === wanted)
+    const [check, own] = [toHex(record.check), toHex(record.keyId)];
+    return [...this.#records.byId]
+      .filter(([id, other]) => id !== own && comparePlaces(other, record) === 0 && toHex(other.check) === check)
       .map(([, other]) => other);
   }
 
@@ -195,11 +207,11 @@ export class KeyRing {
     const usable = current === undefined ? null : await this.#useForWriting(view, place, current);
     if (usable !== null) return usable;
     const published = await this.#publish(view, place, author, current?.keyId);
-    if (!("lostTo" in published)) return published;
+    if (!("conflict" in published)) return published;
     const winner = await this.#currentAt(place);
-    const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
-    if (adopted === null) throw published.lostTo;
-    return adopted;
+    const theirs = winner === undefined ? null : await this.#useForWriting(view, place, winner);
+    if (theirs === null) throw published.conflict;
+    return theirs;
   }
 
   /**
@@ -210,24 +222,24 @@ export class KeyRing {
     const [author, name] = [this.#vault.author(view), nameOf(place)];
     for (;;) {
       const current = await this.#currentAt(place);
-      const record = current === undefined ? undefined : this.#records.known.get(current.keyId);
+      const record = current === undefined ? undefined : this.#records.byId.get(current.keyId);
       if (current !== undefined && record !== undefined && (await this.#isOwn(record))) {
         const own = await this.#useForWriting(view, place, current);
         if (own !== null) return own;
-      } else if (this.#published.has(name)) this.#noteDisplaced(name);
+      } else if (this.#published.has(name)) this.#countDisplaced(name);
       const published = await this.#publish(view, place, author, current?.keyId);
-      if (!("lostTo" in published)) {
+      if (!("conflict" in published)) {
         this.#published.add(name);
         return published;
       }
-      this.#noteDisplaced(name);
+      this.#countDisplaced(name);
     }
   }
 
-  #noteDisplaced(name: string): void {
+  #countDisplaced(name: string): void {
     const times = (this.#displaced.get(name) ?? 0) + 1;
     this.#displaced.set(name, times);
-    if (times >= MOST_DISPLACED) throw generationMoved();
+    if (times >= MAX_DISPLACED) throw generationMoved();
   }
 
   /** Only the note on disk proves it: a record may name anybody who has ever signed at its place. */
@@ -240,13 +252,13 @@ export class KeyRing {
    * What was stored before goes under another member's key only after more than one sight of one node, which may have
    * made the member up. Waits until a second one confirms it.
    */
-  async #requireBelieved(view: VaultView, record: VaultKeyRecord): Promise<void> {
+  async #requireConfirmedMaker(view: VaultView, record: VaultKeyRecord): Promise<void> {
     const { numbers } = this.#vault;
     if (await this.#isOwn(record)) return;
-    await numbers.noteMakers([record]);
+    await numbers.recordMakers([record]);
     let waited = 0;
-    for (; waited < CONFIRMED_AFTER_MS && !(await numbers.isMakerConfirmed(record)); waited += BELIEF_PAUSE)
-      await pause(this.#session.connection.clock, BELIEF_PAUSE, undefined);
+    for (; waited < CONFIRMED_AFTER_MS && !(await numbers.isMakerConfirmed(record)); waited += CONFIRMATION_POLL_MS)
+      await pause(this.#session.connection.clock, CONFIRMATION_POLL_MS, undefined);
     if (waited === 0) return;
     const now = await this.#vault.view({ maxAge: 0 });
     if (now.generation !== view.generation || findSigner(now, record.maker, record) === null) {
@@ -262,7 +274,7 @@ export class KeyRing {
 
   /** null: the record does not verify or open, and may be replaced (encryption design §2, records). */
   async #useForWriting(seen: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
-    const record = this.#records.known.get(keyId);
+    const record = this.#records.byId.get(keyId);
     if (record === undefined) return null;
     try {
       if (comparePlaces(record, place) !== 0) return null;
@@ -287,12 +299,30 @@ export class KeyRing {
     place: Place,
     author: Author,
     replaces: string | undefined,
-  ): Promise<WritingKey | { readonly lostTo: SdkError }> {
-    const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
-    const steps = await this.#stepsFrom(view, made);
-    await this.#vault.numbers.noteMade(nameOfKey(made.record));
+  ): Promise<WritingKey | { readonly conflict: SdkError }> {
+    const key = this.#owned.own(randomVaultKey(view.vault, place));
+    try {
+      const published = await this.#publishKey(view, place, author, key, replaces);
+      if ("conflict" in published) this.#owned.discard(key);
+      return published;
+    } catch (error) {
+      this.#owned.discard(key);
+      throw error;
+    }
+  }
+
+  async #publishKey(
+    view: VaultView,
+    place: Place,
+    author: Author,
+    key: VaultKey,
+    replaces: string | undefined,
+  ): Promise<WritingKey | { readonly conflict: SdkError }> {
+    const opened = await newVaultKeyRecord(view, this.#session.wrap(), author, key);
+    const steps = await this.#stepsFrom(view, opened);
+    await this.#vault.numbers.recordMade(nameOfKey(opened.record));
     const body = {
-      record: toBase64(made.record.bytes),
+      record: toBase64(opened.record.bytes),
       ...(replaces === undefined ? {} : { replaces }),
       ...(steps.length === 0 ? {} : { steps: [...steps] }),
     };
@@ -303,36 +333,36 @@ export class KeyRing {
       const isTaken = isAnswered(error) && error.code === "key_exists";
       if (!(error instanceof SdkError) || (isAnswered(error) && !isTaken)) throw error;
       const current = await this.#currentAt(place).catch(() => undefined);
-      if (current?.keyId !== toHex(made.record.keyId)) {
-        if (isTaken) return { lostTo: error };
+      if (current?.keyId !== toHex(opened.record.keyId)) {
+        if (isTaken) return { conflict: error };
         throw error;
       }
     }
-    this.#records.note(made.record);
-    this.#remember(toHex(made.record.keyId), Promise.resolve({ key: made.key }));
-    this.#ladder.note(made);
-    return made;
+    this.#records.add(opened.record);
+    this.#remember(toHex(opened.record.keyId), Promise.resolve({ key: opened.key }));
+    this.#ladder.add(opened);
+    return opened;
   }
 
   /** Opens keys by the ladder, and the rest at the key servers. */
-  async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
+  async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly OpenOutcome[]> {
     const claims = records.flatMap(claimsOf);
     const view = await viewNaming(this.#vault.view, claims);
     const climbed = await this.#ladder.open(view, records);
-    const left = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
-    const asked = await this.#servers.ask(view, left);
-    const opened = left.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
-    for (const each of opened) this.#ladder.note(each);
+    const unreached = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
+    const outcomes = await this.#servers.open(view, unreached);
+    const opened = unreached.flatMap((record, at) => openedWith(record, openedAt(outcomes, at)) ?? []);
+    for (const each of opened) this.#ladder.add(each);
     const now = records.filter((each) => each.generation === view.generation && findSigner(view, each.maker, each));
-    await this.#vault.numbers.noteMakers(now);
-    return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
+    await this.#vault.numbers.recordMakers(now);
+    return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(outcomes, unreached.indexOf(record)));
   }
 
   /** Keys to climb from. Those that do not open are missing: callers still ask for the keys that they need. */
   async #openHeads(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly OpenedVaultKey[]> {
     try {
-      const asked = await this.#servers.ask(view, records);
-      return records.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
+      const outcomes = await this.#servers.open(view, records);
+      return records.flatMap((record, at) => openedWith(record, openedAt(outcomes, at)) ?? []);
     } catch (error) {
       if (error instanceof ChainError) return [];
       throw error;
@@ -340,13 +370,13 @@ export class KeyRing {
   }
 
   /** Without a base that memory or a witness confirms, a step could lead to keys of before a rotation: there is none. */
-  async #stepsFrom(view: VaultView, made: OpenedVaultKey): ReturnType<Ladder["stepsFrom"]> {
-    const isLowest = view.generation <= view.base && made.record.after === 0n;
+  async #stepsFrom(view: VaultView, newKey: OpenedVaultKey): ReturnType<Ladder["stepsFrom"]> {
+    const isLowest = view.generation <= view.base && newKey.record.after === 0n;
     if (isLowest || !(await this.#vault.numbers.isBaseConfirmed(view))) return [];
-    return this.#ladder.stepsFrom(view, made);
+    return this.#ladder.stepsFrom(view, newKey);
   }
 
-  #remember(keyId: string, key: Promise<Opened>): void {
+  #remember(keyId: string, key: Promise<OpenOutcome>): void {
     this.#keys.set(keyId, key);
     const forget = () => this.#keys.get(keyId) === key && this.#keys.delete(keyId);
     key.then((opened) => "refused" in opened && opened.isPassing && forget(), forget);
@@ -357,11 +387,11 @@ function nameOf({ generation, after }: Place): string {
   return `${generation} ${after}`;
 }
 
-function areAway(error: unknown): error is ChainError {
+function areUnavailable(error: unknown): error is ChainError {
   return error instanceof ChainError && error.code === "key_servers_unavailable";
 }
 
-function openedWith(record: VaultKeyRecord, opened: Opened): OpenedVaultKey | null {
+function openedWith(record: VaultKeyRecord, opened: OpenOutcome): OpenedVaultKey | null {
   return "key" in opened ? { record, key: opened.key } : null;
 }
 

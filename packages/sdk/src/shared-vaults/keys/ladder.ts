@@ -23,9 +23,10 @@ import {
 import { callOn } from "../../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { VaultSession } from "../session.ts";
-import type { ListedRecords } from "./listed-records.ts";
+import type { RecordList } from "./record-list.ts";
+import type { OwnedKeys } from "./owned-keys.ts";
 
 /** The most steps of one answer: 200 bytes each. */
 const PAGE = 1000;
@@ -40,7 +41,7 @@ const STEPS_PATIENCE = 5_000;
 type OpenHeads = (view: VaultView, records: readonly VaultKeyRecord[]) => Promise<readonly OpenedVaultKey[]>;
 
 /** A step as a new record brings it. */
-interface LaidStep {
+interface DownStep {
   readonly step: string;
   readonly to: string;
 }
@@ -48,8 +49,9 @@ interface LaidStep {
 export class Ladder {
   readonly #session: VaultSession;
   readonly #vaultId: string;
-  readonly #records: ListedRecords;
+  readonly #records: RecordList;
   readonly #openHeads: OpenHeads;
+  readonly #owned: OwnedKeys;
   /** By place and check: open keys. */
   readonly #rungs = new Map<string, OpenedVaultKey>();
   /** By the place where they begin, and then by their bytes. */
@@ -60,10 +62,11 @@ export class Ladder {
   #isListed = false;
   #pausedUntil = 0;
 
-  constructor(session: VaultSession, vaultId: string, records: ListedRecords, openHeads: OpenHeads) {
+  constructor(session: VaultSession, vaultId: string, records: RecordList, owned: OwnedKeys, openHeads: OpenHeads) {
     this.#session = session;
     this.#vaultId = vaultId;
     this.#records = records;
+    this.#owned = owned;
     this.#openHeads = openHeads;
   }
 
@@ -71,29 +74,30 @@ export class Ladder {
    * Keys of those records that are open, or that it reaches from above, by key id. Asks nobody if all are at the
    * vault's place now. Where no step leads on from the newest key, it goes on from the keys that lead there.
    */
-  async open(view: VaultView, wanted: readonly VaultKeyRecord[]): Promise<ReadonlyMap<string, OpenedVaultKey>> {
-    const found = new Map<string, OpenedVaultKey>();
+  async open(view: VaultView, records: readonly VaultKeyRecord[]): Promise<ReadonlyMap<string, OpenedVaultKey>> {
+    const reached = new Map<string, OpenedVaultKey>();
     const now = placeOf(view);
-    const below = wanted.filter((record) => isOnLadder(view, record) && comparePlaces(record, now) < 0);
+    const below = records.filter((record) => isOnLadder(view, record) && comparePlaces(record, now) < 0);
     const [lowest] = below.toSorted(comparePlaces);
-    if (lowest === undefined) return found;
+    if (lowest === undefined) return reached;
     const top = await this.#top(view, below);
-    if (top === null) return found;
+    if (top === null) return reached;
     await this.#climb(view, top, lowest);
     const heads = await this.#headsAbove(view, below);
     for (const head of heads.length === 0 ? [] : await this.#openHeads(view, heads)) {
-      this.note(head);
+      this.add(head);
       await this.#climb(view, head, lowest);
     }
-    for (const record of wanted) {
+    for (const record of records) {
       const rung = this.#rungs.get(nameOf(record));
-      if (rung !== undefined && (await isTrue(view, record))) found.set(toHex(record.keyId), { record, key: rung.key });
+      if (rung !== undefined && (await isTrue(view, record)))
+        reached.set(toHex(record.keyId), { record, key: rung.key });
     }
-    return found;
+    return reached;
   }
 
   /** A key opened at the key servers, or made. A climb begins or goes on there. */
-  note(opened: OpenedVaultKey): void {
+  add(opened: OpenedVaultKey): void {
     this.#rungs.set(nameOf(opened.record), opened);
   }
 
@@ -101,17 +105,17 @@ export class Ladder {
    * Steps from a key that this call has made, down to the head of every run of older keys that no step reaches. There
    * are at most sixteen, the highest first. An older key that does not open soon is left to the next maker.
    */
-  async stepsFrom(view: VaultView, made: OpenedVaultKey): Promise<readonly LaidStep[]> {
-    const heads = await this.#heads(view, made.record);
+  async stepsFrom(view: VaultView, newKey: OpenedVaultKey): Promise<readonly DownStep[]> {
+    const heads = await this.#heads(view, newKey.record);
     await this.#openSoon(
       view,
       heads.filter((head) => !this.#rungs.has(nameOf(head))),
     );
-    const steps: LaidStep[] = [];
+    const steps: DownStep[] = [];
     for (const head of heads) {
       const rung = this.#rungs.get(nameOf(head));
       if (rung === undefined) continue;
-      const { bytes } = await makeLadderStep(this.#session.platform, made.key, rung.key);
+      const { bytes } = await makeLadderStep(this.#session.platform, newKey.key, rung.key);
       steps.push({ step: toBase64(bytes), to: toHex(head.keyId) });
     }
     return steps;
@@ -131,7 +135,7 @@ export class Ladder {
     if (heads.length === 0) return;
     const opening = this.#openHeads(view, heads).then(
       (opened) => {
-        for (const each of opened) this.note(each);
+        for (const each of opened) this.add(each);
       },
       () => undefined,
     );
@@ -142,8 +146,8 @@ export class Ladder {
   }
 
   /** The key to climb from: an open one above all wanted keys, else the newest of the vault. */
-  async #top(view: VaultView, wanted: readonly VaultKeyRecord[]): Promise<OpenedVaultKey | null> {
-    const [highest] = wanted.toSorted((a, b) => comparePlaces(b, a));
+  async #top(view: VaultView, records: readonly VaultKeyRecord[]): Promise<OpenedVaultKey | null> {
+    const [highest] = records.toSorted((a, b) => comparePlaces(b, a));
     const open = [...this.#rungs.values()].toSorted((a, b) => comparePlaces(b.record, a.record))[0];
     if (highest === undefined || this.#pausedUntil > this.#session.clock()) return null;
     if (open !== undefined && comparePlaces(open.record, highest) >= 0) {
@@ -153,7 +157,7 @@ export class Ladder {
     const [[head]] = await Promise.all([this.#current(view), this.#list()]);
     const [opened = null] = head === undefined ? [] : await this.#openHeads(view, [head]);
     if (opened === null) this.#pausedUntil = this.#session.clock() + HEAD_PAUSE;
-    else this.note(opened);
+    else this.add(opened);
     return opened;
   }
 
@@ -162,7 +166,7 @@ export class Ladder {
     const listed = (await quietly(this.#records.list(null))) ?? [];
     const records: VaultKeyRecord[] = [];
     for (const { keyId, current } of listed) {
-      const record = current ? this.#records.known.get(keyId) : undefined;
+      const record = current ? this.#records.byId.get(keyId) : undefined;
       if (record === undefined || !isOnLadder(view, record) || !isBelow(record, below)) continue;
       if (await isTrue(view, record)) records.push(record);
     }
@@ -174,20 +178,20 @@ export class Ladder {
     let targets = this.#byKey();
     let isListed = false;
     const rungs = [top];
-    const taken = new Set<string>();
+    const visited = new Set<string>();
     for (const rung of rungs)
       for (const step of this.#stepsAt(rung.record)) {
         const key = keyNameOf(step.to, step.check);
-        if (taken.has(key) || comparePlaces(step.to, lowest) < 0) continue;
+        if (visited.has(key) || comparePlaces(step.to, lowest) < 0) continue;
         if (!targets.has(key) && !isListed) {
           isListed = true;
           await quietly(this.#records.list(null));
           targets = this.#byKey();
         }
-        const next = await this.#take(view, { rung, step, targets: targets.get(key) ?? [] });
+        const next = await this.#openStep(view, { rung, step, targets: targets.get(key) ?? [] });
         if (next === null) this.#bad.add(step);
         else {
-          taken.add(key);
+          visited.add(key);
           rungs.push(next);
         }
       }
@@ -203,8 +207,8 @@ export class Ladder {
    * The keys at the upper ends of the ways that lead to closed ones: one for each gap. A key that is such an end itself
    * is left to its caller.
    */
-  async #headsAbove(view: VaultView, wanted: readonly VaultKeyRecord[]): Promise<readonly VaultKeyRecord[]> {
-    const closed = wanted.filter((record) => !this.#rungs.has(nameOf(record)));
+  async #headsAbove(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly VaultKeyRecord[]> {
+    const closed = records.filter((record) => !this.#rungs.has(nameOf(record)));
     if (closed.length === 0) return [];
     const above = new Map<string, LadderStep>();
     for (const steps of this.#steps.values())
@@ -224,13 +228,14 @@ export class Ladder {
   }
 
   /** null: it leads to no key of this vault, or to another one than it names. */
-  async #take(view: VaultView, { rung, step, targets }: Taken): Promise<OpenedVaultKey | null> {
+  async #openStep(view: VaultView, { rung, step, targets }: StepToOpen): Promise<OpenedVaultKey | null> {
     for (const target of targets) {
-      const known = this.#rungs.get(nameOf(target));
-      if (known !== undefined) return known;
+      const open = this.#rungs.get(nameOf(target));
+      if (open !== undefined) return open;
       try {
         const opened = await openLadderStep(this.#session.platform, view, rung, step, target);
-        this.note(opened);
+        this.#owned.own(opened.key);
+        this.add(opened);
         return opened;
       } catch (error) {
         if (!(error instanceof CryptoError)) throw error;
@@ -241,7 +246,7 @@ export class Ladder {
 
   #byKey(): ReadonlyMap<string, readonly VaultKeyRecord[]> {
     const targets = new Map<string, VaultKeyRecord[]>();
-    for (const record of this.#records.known.values()) {
+    for (const record of this.#records.byId.values()) {
       const name = nameOf(record);
       targets.set(name, [...(targets.get(name) ?? []), record]);
     }
@@ -257,10 +262,10 @@ export class Ladder {
   async #listAll(): Promise<void> {
     const params = { vaultId: this.#vaultId };
     const { steps: list } = vaultKeysGroup;
-    const load = (place: PagePlace) =>
+    const load = (place: PageCursor) =>
       callOn(this.#session.connection, list, { params, query: { limit: PAGE, ...place } });
     const read = async (): Promise<void> => {
-      for await (const { steps } of everyPage(list.id, load, MOST_KEPT_PAGES))
+      for await (const { steps } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
         for (const text of steps) this.#read(text);
     };
     await quietly(read());
@@ -280,7 +285,7 @@ export class Ladder {
   }
 }
 
-interface Taken {
+interface StepToOpen {
   readonly rung: OpenedVaultKey;
   readonly step: LadderStep;
   /** Records of the key that the step names. */

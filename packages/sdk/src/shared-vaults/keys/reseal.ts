@@ -16,9 +16,9 @@ import {
 import { callOn } from "../../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { NOT_RESEALED, RESEALED } from "../effects.ts";
+import { NOT_RESEALED, RESEALED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
@@ -76,9 +76,9 @@ export async function resealVault(
       const view = await vault.view({ maxAge: 0 });
       const { keys, closed } = await listKeys(connection, vault, view, options);
       const open = await findOpening(connection, view, keys);
-      const left = keys.filter((key) => !open.has(key));
+      const outdated = keys.filter((key) => !open.has(key));
       const outcomes: Outcome[] = [];
-      for (const key of left) outcomes.push(await attempt({ connection, vault, view, author, options }, key));
+      for (const key of outdated) outcomes.push(await attempt({ connection, vault, view, author, options }, key));
       vault.forgetWritingKey();
       resealed += outcomes.filter((outcome) => outcome === "done").length;
       if (outcomes.includes("moved")) continue;
@@ -108,9 +108,9 @@ async function listKeys(
   const closed: NotResealed[] = [];
   const keys = new Map<string, { records: VaultKeyRecord[]; replaced: VaultKeyRecord }>();
   const { list } = vaultKeysGroup;
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     callOn(connection, list, { params: { vaultId }, query: { limit: 100, ...place } }, options);
-  for await (const page of everyPage(list.id, load, MOST_KEPT_PAGES))
+  for await (const page of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const { record: text, current, keyId, generation } of page.keys) {
       // Nothing below the floor is read any more.
       if (BigInt(generation) < view.floor) continue;
@@ -120,9 +120,9 @@ async function listKeys(
         continue;
       }
       const name = [encodePlace(record), record.check, record.maker].map(toHex).join(" ");
-      const known = keys.get(name) ?? { records: [], replaced: record };
-      known.records.push(record);
-      keys.set(name, current ? { ...known, replaced: record } : known);
+      const key = keys.get(name) ?? { records: [], replaced: record };
+      key.records.push(record);
+      keys.set(name, current ? { ...key, replaced: record } : key);
     }
   return { keys: [...keys.values()], closed };
 }
@@ -153,7 +153,8 @@ async function findOpening(
   const isOpen = async (part: typeof claimed): Promise<void> => {
     try {
       const records = part.map(({ record }) => record);
-      await openVaultKeys(view, records, session.wrap());
+      // Only whether they open matters here.
+      for (const { key } of await openVaultKeys(view, records, session.wrap())) key.dispose();
       for (const { key } of part) opening.add(key);
     } catch (error) {
       // If several were asked for at once, one that does not open hides the others.

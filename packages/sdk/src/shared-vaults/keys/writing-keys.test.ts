@@ -14,10 +14,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { statementSigner } from "../../signers/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
-import { openSeenNumbers } from "../trust/newest.ts";
+import { openSeenNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "../trust/pins.ts";
 import type { VaultSession } from "../session.ts";
 import { KeyRing } from "./key-ring.ts";
+import { OwnedKeys } from "./owned-keys.ts";
 
 const OBJECT = `0x${"5a".repeat(32)}`;
 const PIN = { vaultId: "0197b6f0-0000-7000-8000-000000000001", chainObjectId: OBJECT } as VaultPin;
@@ -138,7 +139,8 @@ function newProcess({ isWitnessed = false } = {}) {
     wrap: () => wrap,
   } as unknown as VaultSession;
   const numbers = openSeenNumbers(session, PIN);
-  const ring = new KeyRing(session, PIN, { view: () => Promise.resolve(view), author: () => me, numbers });
+  const owned = new OwnedKeys();
+  const ring = new KeyRing(session, PIN, { view: () => Promise.resolve(view), author: () => me, numbers }, owned);
   return {
     forget: () => {
       ring.forgetWriting();

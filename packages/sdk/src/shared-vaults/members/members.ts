@@ -7,18 +7,18 @@ import { callOn } from "../../http/call.ts";
 import { parseInviteText } from "../../agents/invite-text.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
 import { isAnswered } from "../../http/errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import type { VaultMember } from "../../connection/result-types.ts";
-import { sending } from "../create.ts";
-import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
+import type { VaultMember } from "@coffer/contract";
+import { transactionSigner } from "../create-vault.ts";
+import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effect-texts.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { type VaultError } from "../../http/errors.ts";
 import { bytesOf } from "../addresses.ts";
-import { parseEnd, renderEnd, type Until } from "./ends.ts";
-import { actOnRight } from "./given-rights.ts";
-import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
+import { parseEnd, renderEnd, type Until } from "./membership-end.ts";
+import { actOnRight } from "./pending-rights.ts";
+import { findInvited, findInvitedKey, type InvitedAgent } from "./invite-proof.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { untilSeen } from "../service-view.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
@@ -106,24 +106,24 @@ export async function addVaultMember(
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   const { vault: changed, warnings } = await inVaultTerms(() =>
     actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-      addMember(session.chain, sending(session.signer), { ...act, ...end }, known),
+      addMember(session.chain, transactionSigner(session.signer), { ...act, ...end }, known),
     ),
   );
   const entry = findMember(changed, chainAddress);
-  const shown = renderEnd(entry?.endsAt ?? NO_END);
-  if (endsAt !== undefined && (endsAt ?? NO_END) !== entry?.endsAt) throw endsOtherwise(vaultId, chainAddress, shown);
+  const endText = renderEnd(entry?.endsAt ?? NO_END);
+  if (endsAt !== undefined && (endsAt ?? NO_END) !== entry?.endsAt) throw endsOtherwise(vaultId, chainAddress, endText);
   const writes = entry?.signingKey.length === 32;
-  const body = { chainAddress, ...(label === undefined ? {} : { label }), until: shown };
+  const body = { chainAddress, ...(label === undefined ? {} : { label }), until: endText };
   const member = await recordAt(connection, vaultId, body, options);
   const added = writes ? ADDED : ADDED_TO_READ;
-  return { ...member, effect: shown === null ? added : `${added} ${ENDS}`, warnings };
+  return { ...member, effect: endText === null ? added : `${added} ${ENDS}`, warnings };
 }
 
 /** undefined: the caller named none; null: no end. */
 function wantedEnd(invite: string | undefined, until: Until | undefined): bigint | null | undefined {
   if (until !== undefined) return parseEnd(until);
-  const told = invite === undefined ? null : parseInviteText(invite).told.accessUntil;
-  return told === null ? undefined : parseEnd(told);
+  const invitedUntil = invite === undefined ? null : parseInviteText(invite).told.accessUntil;
+  return invitedUntil === null ? undefined : parseEnd(invitedUntil);
 }
 
 function endsOtherwise(vaultId: string, chainAddress: string, endsAt: string | null): VaultError {
@@ -169,7 +169,7 @@ export async function setMemberUntil(
   const { vault, warnings } = await inVaultTerms(
     () =>
       actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-        setUntil(session.chain, sending(session.signer), act, known),
+        setUntil(session.chain, transactionSigner(session.signer), act, known),
       ),
     nextSteps,
   );
@@ -216,7 +216,7 @@ export async function endMember(
   const act = { objectId: pin.chainObjectId ?? "", chainAddress };
   const { vault, warnings } = await inVaultTerms(() =>
     actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-      removeMember(session.chain, sending(session.signer), act, known),
+      removeMember(session.chain, transactionSigner(session.signer), act, known),
     ),
   );
   await forget(connection, vaultId, chainAddress, options);
@@ -245,8 +245,8 @@ async function findPublicKey(
   options?: CallOptions,
 ): Promise<Uint8Array | null> {
   const { list } = apiKeysGroup;
-  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
-  for await (const { apiKeys } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  const load = (place: PageCursor) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { apiKeys } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     for (const { chainPublicKey } of apiKeys) {
       const key = chainPublicKey === null ? null : fromBase64(chainPublicKey);
       if (key?.length === 32 && addressOf(key) === chainAddress) return key;

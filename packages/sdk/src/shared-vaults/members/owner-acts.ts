@@ -3,15 +3,15 @@ import { type ActWarning, acceptOwnership, leave, offerOwnership, setSigningKey,
 import { ownershipGroup } from "@coffer/contract";
 import { callOn } from "../../http/call.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { sending } from "../create.ts";
-import { ACCEPTED, LEFT } from "../effects.ts";
+import { transactionSigner } from "../create-vault.ts";
+import { ACCEPTED, LEFT } from "../effect-texts.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { bytesOf } from "../addresses.ts";
-import { replacePin } from "../trust/pinning.ts";
+import { replacePin } from "../trust/pin-changes.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { untilSeen } from "../service-view.ts";
-import { actOnRight } from "./given-rights.ts";
+import { actOnRight } from "./pending-rights.ts";
 import type { VaultSession } from "../session.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
@@ -38,9 +38,9 @@ export async function leaveVault(
   options?: CallOptions,
 ): Promise<ClosingActResult> {
   const result = await act(connection, vaultId, options, async (session, objectId) => {
-    const left = await leave(session.chain, sending(session.signer), { objectId });
+    const result = await leave(session.chain, transactionSigner(session.signer), { objectId });
     session.forget();
-    return left;
+    return result;
   });
   return { ...result, effect: LEFT };
 }
@@ -55,7 +55,7 @@ export function setVaultSigningKey(
   return act(connection, vaultId, options, ({ chain, signer }, objectId) => {
     const key = signingKey ?? signer.statements?.publicKey;
     if (key === undefined) throw vaultError("signing_key_missing", "The signer has no key that signs statements");
-    return setSigningKey(chain, sending(signer), { objectId, signingKey: key });
+    return setSigningKey(chain, transactionSigner(signer), { objectId, signingKey: key });
   });
 }
 
@@ -69,7 +69,7 @@ export function offerVault(
   if (chainAddress !== null) bytesOf(chainAddress);
   return act(connection, vaultId, options, (session, objectId) =>
     actOnRight(session, objectId, { of: "ownership", chainAddress }, (known) =>
-      offerOwnership(session.chain, sending(session.signer), { objectId, chainAddress }, known),
+      offerOwnership(session.chain, transactionSigner(session.signer), { objectId, chainAddress }, known),
     ),
   );
 }
@@ -101,7 +101,7 @@ function acceptOnChain(connection: Connection, vaultId: string, options: CallOpt
   return act(connection, vaultId, options, async (session, objectId, pin) => {
     const { chain, signer, pins } = session;
     const signingKey = signer.statements?.publicKey;
-    const accepted = await acceptOwnership(chain, sending(signer), {
+    const accepted = await acceptOwnership(chain, transactionSigner(signer), {
       objectId,
       ...(signingKey === undefined ? {} : { signingKey }),
     });

@@ -4,7 +4,7 @@ import type { CallOptions, Connection } from "../../connection/options.ts";
 import { hexOf } from "../addresses.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";
-import { renderEnd } from "./ends.ts";
+import { renderEnd } from "./membership-end.ts";
 
 /** The readers of what is written into a vault now. */
 export interface VaultReaders {

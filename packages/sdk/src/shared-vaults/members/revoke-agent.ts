@@ -2,9 +2,9 @@
 import { apiKeysGroup, vaultsGroup } from "@coffer/contract";
 import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../http/call.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
+import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { REVOKED } from "../effects.ts";
+import { REVOKED } from "../effect-texts.ts";
 import { endMember } from "./members.ts";
 import { publicVault, vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
@@ -80,7 +80,7 @@ export async function revokeAgent(
 async function endAll(
   connection: Connection,
   chainAddress: string,
-  known: readonly string[],
+  vaultIds: readonly string[],
   options: CallOptions,
 ): Promise<RevokedMembership[]> {
   const memberships: RevokedMembership[] = [];
@@ -94,19 +94,19 @@ async function endAll(
     }
   };
   // The owner's own list comes first: the service's list may be endless, or fail.
-  for (const vaultId of new Set(known)) await attempt(vaultId);
+  for (const vaultId of new Set(vaultIds)) await attempt(vaultId);
   for (const vaultId of await listSharedVaults(connection, options))
-    if (!known.includes(vaultId)) await attempt(vaultId);
+    if (!vaultIds.includes(vaultId)) await attempt(vaultId);
   if (failures.length > 0) throw failures[0];
   return memberships;
 }
 
 async function listSharedVaults(connection: Connection, options: CallOptions): Promise<string[]> {
   const { list } = vaultsGroup;
-  const load = (place: PagePlace) =>
+  const load = (place: PageCursor) =>
     callOn(connection, list, { query: { type: "shared", limit: 1000, ...place } }, options);
   const vaultIds: string[] = [];
-  for await (const { vaults } of everyPage(list.id, load, MOST_KEPT_PAGES))
+  for await (const { vaults } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
     vaultIds.push(...vaults.map(({ id }) => id));
   return vaultIds;
 }
@@ -120,7 +120,7 @@ async function endMembership(
 ): Promise<RevokedMembership> {
   const session = vaultSession(connection);
   // Vaults that the service lists are read, and not pinned.
-  const vault = await session.look(vaultId, options);
+  const vault = await session.findUnpinned(vaultId, options);
   if (vault === null) throw publicVault();
   const objectId = vault.pin.chainObjectId ?? "";
   const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));

@@ -1,7 +1,7 @@
 /** The signer of an entry: the only author that a client shows in shared vaults. */
 import type { EntryStatement } from "@coffer/crypto";
 import { toHex } from "../../transfer/digest.ts";
-import type { Author } from "../../connection/result-types.ts";
+import type { Author } from "../../storage/item-types.ts";
 
 /** `statement`: verified, or this client's own. */
 export function signedBy({ signer }: Pick<EntryStatement, "signer">): Author {

@@ -22,12 +22,12 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
-import { claimsOf, viewNaming } from "./naming-view.ts";
+import { claimsOf, viewNaming } from "./signer-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";
 
-export interface WantedEntry {
+export interface EntryDraft {
   readonly kind: EntryKind;
   readonly id: string;
   /** null: the top of the vault. */
@@ -49,9 +49,9 @@ export async function makeEntry(
   vault: OpenVault,
   view: VaultView,
   writing: WritingKey,
-  wanted: WantedEntry,
+  draft: EntryDraft,
 ): Promise<SharedEntry> {
-  const prepared = await prepareEntry(vault, view, writing, wanted);
+  const prepared = await prepareEntry(vault, view, writing, draft);
   return toShared(prepared, await makeEntryStatement(view, await vault.author(view), prepared.unsigned));
 }
 
@@ -59,13 +59,13 @@ export async function prepareEntry(
   vault: OpenVault,
   view: VaultView,
   { record, key }: WritingKey,
-  wanted: WantedEntry,
+  draft: EntryDraft,
 ): Promise<PreparedEntry> {
-  const { kind, id, folderId, previous } = wanted;
+  const { kind, id, folderId, previous } = draft;
   const place = { kind, id, revision: nextNumber(previous?.revision ?? null, "entry"), keyId: record.keyId };
   const metadata = view.plainNames
-    ? encodeMetadata(kind, wanted.metadata)
-    : await encryptMetadata(vault.platform, key, place, wanted.metadata);
+    ? encodeMetadata(kind, draft.metadata)
+    : await encryptMetadata(vault.platform, key, place, draft.metadata);
   return {
     unsigned: {
       kind,
@@ -77,7 +77,7 @@ export async function prepareEntry(
       record: view.plainNames ? null : record,
       place: record,
     },
-    nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
+    nameIndex: toHex(indexOf(view, key, folderId, draft.metadata.name)),
   };
 }
 
@@ -110,10 +110,10 @@ export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shar
 export function placeOf(
   item: Pick<File, "folderId" | "trashedAt" | "shared"> | Pick<Folder, "parentId" | "trashedAt" | "shared">,
 ): string | null {
-  const shown = "folderId" in item ? item.folderId : item.parentId;
-  if (item.trashedAt === null || item.shared === null) return shown;
+  const shownFolder = "folderId" in item ? item.folderId : item.parentId;
+  if (item.trashedAt === null || item.shared === null) return shownFolder;
   const bytes = fromBase64(item.shared.entry);
-  return bytes === null ? shown : parseEntryStatement(bytes).folderId;
+  return bytes === null ? shownFolder : parseEntryStatement(bytes).folderId;
 }
 
 /** With the view that it was verified by. */

@@ -3,13 +3,12 @@ import { parseVersionStatement } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
-import { sendKept } from "../../transfer/kept-upload.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { uploadShared } from "../content/upload.ts";
+import { uploadEncrypted } from "../content/encrypted-codec.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { versionSource } from "./version-source.ts";
-import { WHOLE_BYTES } from "../../transfer/input.ts";
+import { WHOLE_BYTES } from "../../transfer/upload-options.ts";
 import type { KeptUpload, SourceIdentity } from "../../transfer/journals.ts";
 
 export interface RenewalOptions {
@@ -30,12 +29,10 @@ export async function renewContent(
   { signal, partBytes }: RenewalOptions,
 ): Promise<void> {
   const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
-  const kept = file.size > (partBytes ?? WHOLE_BYTES) ? await openKept(connection, vault, file) : null;
-  await sendKept(connection, kept, async (journal) => {
-    const source = versionSource(connection, vault, file, { size: metadata.size, signal });
-    const target = { kind: "version", file, contentType: metadata.contentType } as const;
-    await uploadShared(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
-  });
+  const journal = file.size > (partBytes ?? WHOLE_BYTES) ? await openJournal(connection, vault, file) : null;
+  const source = versionSource(connection, vault, file, { size: metadata.size, signal });
+  const target = { kind: "version", file, contentType: metadata.contentType } as const;
+  await uploadEncrypted(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
 }
 
 /** Nothing is left to encrypt: forget a begun upload that never ended, because somebody else came first. */
@@ -43,14 +40,14 @@ export async function clearContent(connection: Connection, vault: OpenVault): Pr
   await connection.sharedVaults?.uploads?.clear(workOf(connection, vault));
 }
 
-async function openKept(connection: Connection, vault: OpenVault, file: File): Promise<KeptUpload | null> {
+async function openJournal(connection: Connection, vault: OpenVault, file: File): Promise<KeptUpload | null> {
   const { uploads } = connection.sharedVaults ?? {};
   return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
 }
 
 /** Named after the signing member: another member's upload is not this one's to go on with. */
-function workOf({ place, sharedVaults }: Connection, { pin }: OpenVault): string {
-  return `rotate ${place.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
+function workOf({ service, sharedVaults }: Connection, { pin }: OpenVault): string {
+  return `rotate ${service.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
 }
 
 /** The signed facts of the version, which never change, and the entry that the new one follows. */

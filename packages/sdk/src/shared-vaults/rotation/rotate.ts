@@ -5,9 +5,9 @@ import { SdkError } from "../../http/errors.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items } from "../../storage/items.ts";
-import { renewEntry } from "../names/changes.ts";
-import { sending } from "../create.ts";
-import { NOT_ROTATED, ROTATED } from "../effects.ts";
+import { renewEntry } from "../names/item-changes.ts";
+import { transactionSigner } from "../create-vault.ts";
+import { NOT_ROTATED, ROTATED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { clearContent, renewContent } from "./rotate-content.ts";
 import {
@@ -16,8 +16,8 @@ import {
   outdatedFiles,
   outdatedFolders,
   type OutdatedNames,
-} from "./rotate-outdated.ts";
-import { stageFolder } from "../names/staging.ts";
+} from "./outdated-items.ts";
+import { stageFolder } from "../names/name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
@@ -103,7 +103,7 @@ export async function rotateVault(
   options: RotationOptions = {},
 ): Promise<RotationResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
-  const begun = await inVaultTerms(() => begin(connection, vault));
+  const startWarnings = await inVaultTerms(() => begin(connection, vault));
   const rotation = new Rotation(connection, underOwnKeys(vault), options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
@@ -111,7 +111,7 @@ export async function rotateVault(
   const settled = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
   const { floor } = settled;
   // How full the vault is, its last state says.
-  const earlier = begun.filter(
+  const earlier = startWarnings.filter(
     ({ code }) => code === "valid_one_epoch" && !settled.warnings.some((one) => one.code === code),
   );
   const warnings = [...earlier, ...settled.warnings];
@@ -128,21 +128,21 @@ async function begin(connection: Connection, vault: OpenVault): Promise<readonly
   const { owner, generation, base, floor } = await chain.readVault(objectId, { maxAge: 0 });
   const isUnderWay = generation === base && floor < base;
   if (owner.chainAddress !== signer.chainAddress || isUnderWay) return [];
-  return (await renew(chain, sending(signer), { objectId, base })).warnings;
+  return (await renew(chain, transactionSigner(signer), { objectId, base })).warnings;
 }
 
 /** Raises the floor if it may, and answers it. */
 async function settleFloor(
   connection: Connection,
   vault: OpenVault,
-  wanted: bigint | null,
+  floor: bigint | null,
 ): Promise<Pick<RotationResult, "floor" | "warnings">> {
   const { chain, signer } = vaultSession(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const object = await chain.readVault(objectId, { maxAge: 0 });
-  if (wanted === null || object.owner.chainAddress !== signer.chainAddress)
+  if (floor === null || object.owner.chainAddress !== signer.chainAddress)
     return { floor: object.floor, warnings: warningsAbout(object) };
-  const { vault: raised, warnings } = await raiseFloor(chain, sending(signer), { objectId, floor: wanted });
+  const { vault: raised, warnings } = await raiseFloor(chain, transactionSigner(signer), { objectId, floor });
   return { floor: raised.floor, warnings };
 }
 
@@ -168,7 +168,7 @@ class Rotation {
     this.#options = options;
   }
 
-  /** Answers the generation below which only failed items are left. */
+  /** Returns the generation below which only failed items are left. */
   async run(): Promise<bigint> {
     for (let round = 0; round < ROUNDS; round += 1) {
       this.#signal?.throwIfAborted();

@@ -3,7 +3,7 @@ import { iterate } from "../../http/byte-body.ts";
 import type { File } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { sourceChanged, type Source } from "../../transfer/source.ts";
-import { openShared } from "../content/download.ts";
+import { openShared } from "../content/encrypted-download.ts";
 import type { OpenVault } from "../open-vault.ts";
 
 /**
@@ -59,7 +59,7 @@ async function fill(reading: Reading, target: Uint8Array, toEnd: boolean): Promi
 }
 
 async function skip(reading: Reading, count: number): Promise<void> {
-  for (let left = count; left > 0 && (await isMore(reading));) left -= take(reading, left).length;
+  for (let remaining = count; remaining > 0 && (await isMore(reading));) remaining -= take(reading, remaining).length;
 }
 
 async function isMore(reading: Reading): Promise<boolean> {

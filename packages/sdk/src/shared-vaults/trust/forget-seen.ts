@@ -1,6 +1,6 @@
 /** Forgetting what was seen of a vault: a user decides it when the service was restored from a backup, or a chain node lied. */
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import { forgetNumbers } from "./newest.ts";
+import { forgetNumbers } from "./seen-numbers.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** For forgetting what was seen. */

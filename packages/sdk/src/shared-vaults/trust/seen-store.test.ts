@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { fileStore } from "../../node/store/file-store.ts";
 import { memoryStore } from "../../store/memory-store.ts";
-import type { SeenMemory } from "./seen.ts";
+import type { SeenMemory } from "./seen-memory.ts";
 import { seenStore } from "./seen-store.ts";
 
 const OBJECT = `0x${"ab".repeat(32)}`;

@@ -9,7 +9,7 @@
  */
 import type { SeenStatement } from "@coffer/crypto";
 import { followTable, type ProfileStore, type RowChange, type Rows, type Table } from "../../store/profile-store.ts";
-import type { SeenKind, SeenMemory, SeenStore } from "./seen.ts";
+import type { SeenKind, SeenMemory, SeenStore } from "./seen-memory.ts";
 
 /** How many statements of a vault are remembered; those that were noted first give way. */
 const MOST = 65_536;

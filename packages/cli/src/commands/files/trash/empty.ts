@@ -1,7 +1,7 @@
 import { untrusted } from "@coffer/tasks";
 import { command, optionalArgument } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { vaultIdOf } from "../places.ts";
+import { vaultIdOf } from "../vault-paths.ts";
 
 export default command({
   brief: "Delete what is in the trash for good",

@@ -1,8 +1,8 @@
 import { restoreItems } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { actReport, findNamed } from "../acts.ts";
-import { VAULT } from "../places.ts";
+import { actReport, findByNames } from "../act-report.ts";
+import { VAULT } from "../vault-paths.ts";
 
 export default command({
   brief: "Bring files and folders back from the trash",
@@ -13,12 +13,12 @@ export default command({
   flags: { vault: VAULT, name: text("Another name for a single item", { placeholder: "NAME" }) },
   args: { each: argument("item", "Id, or VAULT:NAME"), least: 1 } as const,
   run: async (context, { name, vault }, names) => {
-    const found = await findNamed(context, names, vault, { trashed: true });
-    if (name === undefined) return actReport(await restoreItems(context.task, found), "restored");
-    const [outcome, ...others] = found;
+    const outcomes = await findByNames(context, names, vault, { trashed: true });
+    if (name === undefined) return actReport(await restoreItems(context.task, outcomes), "restored");
+    const [outcome, ...others] = outcomes;
     if (others.length > 0) throw usage("--name is for a single item", "restore them one by one");
     const item = outcome?.item ?? null;
-    if (outcome === undefined || item === null) return actReport(found, "restored");
+    if (outcome === undefined || item === null) return actReport(outcomes, "restored");
     const { files, folders } = await context.client();
     const options = { signal: context.signal };
     if (item.kind === "file")

@@ -3,9 +3,9 @@ import { argument, command, optionalArgument, toggle } from "../../../declaratio
 import { done } from "../../../result.ts";
 import { sizeText } from "../../../terminal/visible.ts";
 import { localPaths } from "../local-paths.ts";
-import { fileAt, VAULT } from "../places.ts";
-import { withProgress } from "../transfers.ts";
-import { findVersionOf } from "./version-of.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
+import { withProgress } from "../transfer-report.ts";
+import { findVersionOf } from "./find-version.ts";
 
 export default command({
   brief: "Download a version of a file",
@@ -16,9 +16,9 @@ export default command({
     argument("version", "Number or id of the version"),
     optionalArgument("dest", "File or folder of this machine; the current folder without it"),
   ] as const,
-  run: async (context, { overwrite, vault }, [named, version, dest = "."]) => {
+  run: async (context, { overwrite, vault }, [fileText, version, dest = "."]) => {
     const { allowed, paths } = localPaths(context.world, [dest]);
-    const file = await fileAt(context.task, named, vault);
+    const file = await fileAt(context.task, fileText, vault);
     const versionId = await findVersionOf(context, file, version);
     const plan = { dest: paths[0] ?? dest, overwrite, skips: false, versionId, range: null, ciphertext: false };
     const { bytes, path, sha256 } = await withProgress(context, "Downloading", (task) =>

@@ -3,8 +3,8 @@ import type { FileVersion } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { plain } from "../items.ts";
-import { fileAt, VAULT } from "../places.ts";
+import { plain } from "../item-rows.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
 import { authorText } from "../stat.ts";
 
 export default command({
@@ -13,14 +13,14 @@ export default command({
   flags: { vault: VAULT },
   args: [argument("file", "VAULT:PATH or an id")] as const,
   isList: true,
-  run: async ({ client, signal, task }, { vault }, [named]) => {
-    const file = await fileAt(task, named, vault);
+  run: async ({ client, signal, task }, { vault }, [fileText]) => {
+    const file = await fileAt(task, fileText, vault);
     const versions: FileVersion[] = [];
     for await (const version of (await client()).files.versions(file.id, {}, { signal })) versions.push(plain(version));
     return listing({
       name: "versions",
       items: versions,
-      rest: { fileId: file.id },
+      otherFields: { fileId: file.id },
       columns: [
         { title: "version", of: ({ number }) => number, isNumber: true },
         { title: "id", of: ({ versionId }) => versionId },

@@ -1,8 +1,8 @@
 import { argument, command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { fileRow } from "../items.ts";
-import { fileAt, VAULT } from "../places.ts";
-import { findVersionOf } from "./version-of.ts";
+import { fileRow } from "../item-rows.ts";
+import { fileAt, VAULT } from "../vault-paths.ts";
+import { findVersionOf } from "./find-version.ts";
 
 export default command({
   brief: "Make a version of a file its newest content again",
@@ -11,9 +11,9 @@ export default command({
   examples: [{ line: "coffer versions restore Team:report.pdf 2", does: "the second version" }],
   flags: { vault: VAULT },
   args: [argument("file", "VAULT:PATH or an id"), argument("version", "Number or id of the version")] as const,
-  run: async (context, { vault }, [named, version]) => {
+  run: async (context, { vault }, [fileText, version]) => {
     const { client, signal, task } = context;
-    const file = await fileAt(task, named, vault);
+    const file = await fileAt(task, fileText, vault);
     const versionId = await findVersionOf(context, file, version);
     const { files } = await client();
     const restored = await files.restoreVersion(file.id, versionId, {

@@ -5,7 +5,7 @@ import { requireChainKey } from "../../../chain-keys.ts";
 import type { Context } from "../../../context.ts";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
-import { done, type Shown } from "../../../result.ts";
+import { done, type Printable } from "../../../result.ts";
 import { shellWord } from "../../../shell-word.ts";
 
 export default command({
@@ -45,7 +45,7 @@ export default command({
 });
 
 /** What this account's second machine runs: with the same key it opens the same vaults. */
-async function secondMachine(context: Context, keyFile: string): Promise<Shown[]> {
+async function secondMachine(context: Context, keyFile: string): Promise<Printable[]> {
   const { apiKey, baseUrl, networkFile } = await context.settings();
   if (baseUrl === null) return [];
   const line = (...words: string[]): string => `  coffer ${words.map(shellWord).join(" ")}`;

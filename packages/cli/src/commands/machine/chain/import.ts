@@ -1,7 +1,7 @@
 import { saveChainKey } from "../../../chain-keys.ts";
 import { command, toggle } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { readSecret } from "../../../signing-in.ts";
+import { readSecret } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Save a chain key that you have",

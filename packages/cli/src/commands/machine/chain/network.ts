@@ -3,7 +3,7 @@ import { command } from "../../../declarations.ts";
 import { CommandFailure } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { configuredFile, findNetwork, NETWORK_FLAGS } from "../../../service-network.ts";
-import { reachableProfile } from "../../../signing-in.ts";
+import { reachableProfile } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Save the service's network file, if its SHA-256 is the operator's",
@@ -12,8 +12,8 @@ export default command({
   examples: [{ line: "coffer chain network", does: "asks what the operator's page shows" }],
   flags: { networkDigest: NETWORK_FLAGS.networkDigest },
   run: async (context, { networkDigest }) => {
-    const place = await reachableProfile(context);
-    const network = await findNetwork(context, place, { networkFile: undefined, networkDigest });
+    const selected = await reachableProfile(context);
+    const network = await findNetwork(context, selected, { networkFile: undefined, networkDigest });
     if (network.kind === "none")
       throw new CommandFailure("not_configured", {
         message: "The service names no network, which shared vaults need",
@@ -25,7 +25,7 @@ export default command({
         nextStep: "pass --network-digest HEX, from that page",
       });
     const { path, digest } = network;
-    if (configuredFile(context, place) === undefined) await saveProfile(place, { networkFile: path });
+    if (configuredFile(context, selected) === undefined) await saveProfile(selected, { networkFile: path });
     return done({ networkFile: path, networkDigest: digest }, [`Network file: ${path}`, `SHA-256: ${digest}`]);
   },
 });

@@ -1,12 +1,12 @@
 import { command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { selectedProfile } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Print the path of the configuration",
   examples: [{ line: "coffer config path", does: "the file need not exist" }],
   run: async (context) => {
-    const { configFile } = await profileOf(context);
+    const { configFile } = await selectedProfile(context);
     return done({ path: configFile }, [configFile]);
   },
 });

@@ -5,8 +5,8 @@ import { argument, command, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { describeInstallLine } from "../../../install-line.ts";
 import { done } from "../../../result.ts";
-import { networkFileAt, profileOf, reachableProfile } from "../../../signing-in.ts";
-import { useProfile } from "../../../use-profile.ts";
+import { networkFileAt, selectedProfile, reachableProfile } from "../../../profile-credentials.ts";
+import { setDefaultProfile } from "../../../default-profile.ts";
 
 export default command({
   brief: "Change one value of the configuration",
@@ -29,11 +29,11 @@ export default command({
     return done({ name, value: saved }, [`${name} is ${saved}`]);
 
     async function change(field: string, text: string): Promise<string> {
-      if (field === "default-profile") return await useProfile(context, text);
+      if (field === "default-profile") return await setDefaultProfile(context, text);
       if (field === "base-url") {
         if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
           throw usage(`${text} is no http address`, "coffer config set base-url https://HOST");
-        await saveProfile({ ...(await profileOf(context)), baseUrl: text }, {});
+        await saveProfile({ ...(await selectedProfile(context)), baseUrl: text }, {});
         return text;
       }
       if (field === "key-store") {
@@ -42,7 +42,7 @@ export default command({
             `Keys are kept in the file or in the keychain, not in ${text}`,
             "coffer config set key-store keychain",
           );
-        if (text === "file") return await leaveKeychain(context, lostKeys);
+        if (text === "file") return await moveKeysToFile(context, lostKeys);
         await saveProfile(await reachableProfile(context), { keyStore: text });
         return text;
       }
@@ -79,21 +79,21 @@ async function setInstallLine(context: Context, text: string): Promise<string> {
 }
 
 /** Keys that can be read come back to the file. Others are forgotten only when the person says that they are lost. */
-async function leaveKeychain(context: Context, mayLose: boolean): Promise<string> {
-  const place = await reachableProfile(context);
+async function moveKeysToFile(context: Context, mayLose: boolean): Promise<string> {
+  const selected = await reachableProfile(context);
   if (!mayLose) {
-    await saveProfile(place, { keyStore: "file" });
+    await saveProfile(selected, { keyStore: "file" });
     return "file";
   }
-  const keys = { apiKey: place.former?.apiKey ?? null, chainPrivateKey: place.former?.chainPrivateKey ?? null };
+  const keys = { apiKey: selected.stored?.apiKey ?? null, chainPrivateKey: selected.stored?.chainPrivateKey ?? null };
   const lost = Object.entries(keys).filter(([, key]) => key !== null && !isReadable(key));
-  const named = lost.map(([name]) => (name === "apiKey" ? "the API key" : "the chain key")).join(" and ");
-  if (lost.length > 0) await context.confirm(`Forget ${named} of profile ${place.profile} for good?`);
-  const kept = { ...keys, ...Object.fromEntries(lost.map(([name]) => [name, null])) };
-  await saveProfile(place, { ...kept, keyStore: "file" }, { keychainIsLost: true });
-  if (lost.length > 0) context.note(`Lost: ${named}.`);
+  const lostNames = lost.map(([name]) => (name === "apiKey" ? "the API key" : "the chain key")).join(" and ");
+  if (lost.length > 0) await context.confirm(`Forget ${lostNames} of profile ${selected.profile} for good?`);
+  const remaining = { ...keys, ...Object.fromEntries(lost.map(([name]) => [name, null])) };
+  await saveProfile(selected, { ...remaining, keyStore: "file" }, { keychainIsLost: true });
+  if (lost.length > 0) context.printNote(`Lost: ${lostNames}.`);
   for (const [name] of lost)
-    context.note(`Next: ${name === "apiKey" ? "coffer login" : "coffer chain import, from its backup"}`);
+    context.printNote(`Next: ${name === "apiKey" ? "coffer login" : "coffer chain import, from its backup"}`);
   return "file";
 }
 

@@ -1,6 +1,6 @@
 import { argument, command } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { reachableProfile, visitor } from "../../../signing-in.ts";
+import { reachableProfile, anonymousClient } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Confirm the e-mail address with the token of a mail",
@@ -8,7 +8,7 @@ export default command({
   args: [argument("token", "Token of the mail")] as const,
   run: async (context, _flags, [token]) => {
     const { message } = await (
-      await visitor(await reachableProfile(context))
+      await anonymousClient(await reachableProfile(context))
     ).auth.verifyEmail(token, { signal: context.signal });
     return done({ message }, [message]);
   },

@@ -1,12 +1,12 @@
 /** Changes the settings of each client by itself: one that cannot be read leaves the others alone. */
 import type { Host, InstallChange } from "@coffer/tasks/install";
 import type { Context } from "../../../context.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfHostChanges } from "../../../exit-codes.ts";
 import { reportOf } from "../../../failure.ts";
 import { done, type Document } from "../../../result.ts";
 
 export async function changeHosts(
-  { world, timedOut, note }: Context,
+  { world, timedOut, printNote }: Context,
   hosts: readonly Host[],
   dryRun: boolean,
   change: (host: Host) => Promise<InstallChange>,
@@ -25,11 +25,11 @@ export async function changeHosts(
     } catch (thrown) {
       const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut });
       clients.push({ ...about, act: "failed", diff: "", problem: message });
-      note(`${host.title}: ${message}. ${host.file} is as it was.`);
+      printNote(`${host.title}: ${message}. ${host.file} is as it was.`);
       failed += 1;
     }
   }
   return done({ dryRun, clients }, lines, {
-    exit: failed === 0 ? EXIT.done : failed === hosts.length ? EXIT.failed : EXIT.someFailed,
+    exit: exitOfHostChanges(failed, hosts.length),
   });
 }

@@ -1,7 +1,7 @@
 import { installInto } from "@coffer/tasks/install";
 import { command, texts, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
-import { requireLastingPath } from "../../../lasting-path.ts";
+import { requireLastingProgram } from "../../../program-location.ts";
 import { chosenHosts, serverEntry } from "../../../tool-server.ts";
 import { changeHosts } from "./change-hosts.ts";
 
@@ -25,7 +25,7 @@ export default command({
   },
   args: { each: { name: "flag", brief: "Flags of the tool server, after --" }, least: 0 },
   run: async (context, { client, allow = [], dryRun }, flags) => {
-    await requireLastingPath(context.world);
+    await requireLastingProgram(context.world);
     const entry = await serverEntry(context, { allow, flags });
     const hosts = await chosenHosts(context, client, false);
     if (!entry.args.some((arg) => /^--allow(=|$)/.test(arg)))

@@ -1,5 +1,5 @@
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfProgram } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { written } from "../../../result.ts";
 import { toolServer } from "../../../tool-server.ts";
@@ -22,6 +22,6 @@ export default command({
         ...(baseUrl === undefined ? {} : { SERVICE_BASE_URL: baseUrl }),
       },
     });
-    return written(Object.values(EXIT).find((each) => each === code) ?? EXIT.failed);
+    return written(exitOfProgram(code));
   },
 });

@@ -1,7 +1,7 @@
 import { command, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { readNewPassword, readSecret } from "../../../signing-in.ts";
+import { readNewPassword, readSecret } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Change the password of the account",
@@ -13,16 +13,16 @@ export default command({
   flags: { stdin: toggle("Read the present and the new password from two lines of standard input") },
   run: async (context, { stdin }) => {
     const client = await context.client();
-    const [currentPassword, newPassword] = stdin ? await twoLines() : await asked();
+    const [currentPassword, newPassword] = stdin ? await readPasswords() : await askPasswords();
     await client.auth.changePassword({ currentPassword, newPassword }, { signal: context.signal });
     return done({ changed: true }, ["The password is changed. Other sessions have ended."]);
 
-    async function asked(): Promise<[string, string]> {
+    async function askPasswords(): Promise<[string, string]> {
       const present = await readSecret(context, false, "Present password", "--stdin");
       return [present, await readNewPassword(context, false, "--stdin")];
     }
 
-    async function twoLines(): Promise<[string, string]> {
+    async function readPasswords(): Promise<[string, string]> {
       const [present = "", next = ""] = (await context.readInput("Present password", "New password")).split(/\r?\n/);
       for (const each of [present, next]) context.redaction.register(each);
       if (present === "" || next === "")

@@ -1,7 +1,7 @@
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { reachableProfile, readNewPassword, readSecret, visitor } from "../../../signing-in.ts";
+import { reachableProfile, readNewPassword, readSecret, anonymousClient } from "../../../profile-credentials.ts";
 
 const TITLES = ["Token of the mail", "New password"] as const;
 
@@ -14,20 +14,20 @@ export default command({
   ],
   flags: { stdin: toggle("Read token and password from two lines of standard input") },
   args: [optionalArgument("token", "Token of the mail; others can see it in the list of processes")] as const,
-  run: async (context, { stdin }, [given]) => {
-    const place = await reachableProfile(context);
+  run: async (context, { stdin }, [tokenText]) => {
+    const selected = await reachableProfile(context);
     const lines = stdin
-      ? (await context.readInput(...TITLES.slice(given === undefined ? 0 : 1)))
+      ? (await context.readInput(...TITLES.slice(tokenText === undefined ? 0 : 1)))
           .split(/\r?\n/)
           .filter((line) => line !== "")
       : [];
-    if (stdin && lines.length + (given === undefined ? 0 : 1) !== 2)
+    if (stdin && lines.length + (tokenText === undefined ? 0 : 1) !== 2)
       throw usage("Standard input needs the token and the password", "coffer password reset --help");
-    const token = given ?? lines[0] ?? (await readSecret(context, false, TITLES[0], "--stdin"));
+    const token = tokenText ?? lines[0] ?? (await readSecret(context, false, TITLES[0], "--stdin"));
     const newPassword = lines.at(-1) ?? (await readNewPassword(context, false, "--stdin"));
     for (const secret of [token, newPassword]) context.redaction.register(secret);
     const { message } = await (
-      await visitor(place)
+      await anonymousClient(selected)
     ).auth.resetPassword({ token, newPassword }, { signal: context.signal });
     return done({ message }, [message, "Next: coffer login --email EMAIL"]);
   },

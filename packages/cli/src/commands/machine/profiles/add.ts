@@ -2,7 +2,7 @@ import { findProfile, saveProfile } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { networkFileAt } from "../../../signing-in.ts";
+import { networkFileAt } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "Add a profile for a service",
@@ -22,16 +22,16 @@ export default command({
     const { world, globals } = context;
     if (!/^[\w.][\w.-]{0,63}$/.test(name))
       throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
-    const place = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
-    if (place.former !== null)
+    const selected = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
+    if (selected.stored !== null)
       throw new CommandFailure("name_exists", {
         message: `There is a profile ${name}`,
         nextStep: "coffer profiles list",
       });
-    if (place.baseUrl === null) throw usage("The address of the service is missing", "pass --base-url URL");
-    await saveProfile(place, network === undefined ? {} : { networkFile: networkFileAt(context, network) });
-    return done({ profile: name, baseUrl: place.baseUrl, configFile: place.configFile }, [
-      `Added the profile ${name} for ${place.baseUrl}.`,
+    if (selected.baseUrl === null) throw usage("The address of the service is missing", "pass --base-url URL");
+    await saveProfile(selected, network === undefined ? {} : { networkFile: networkFileAt(context, network) });
+    return done({ profile: name, baseUrl: selected.baseUrl, configFile: selected.configFile }, [
+      `Added the profile ${name} for ${selected.baseUrl}.`,
       `Next: coffer login --profile ${name}`,
     ]);
   },

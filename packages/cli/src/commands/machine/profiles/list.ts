@@ -1,7 +1,7 @@
 import { secretState } from "../../../config-fields.ts";
 import { command } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { selectedProfile } from "../../../profile-credentials.ts";
 
 export default command({
   brief: "List the profiles of this machine",
@@ -9,7 +9,7 @@ export default command({
   isList: true,
   run: async (context) => {
     const { readConfig } = await import("@coffer/sdk/node");
-    const { configFile } = await profileOf(context);
+    const { configFile } = await selectedProfile(context);
     const config = await readConfig(configFile);
     const items = Object.entries(config?.profiles ?? {}).map(([name, profile]) => {
       const state = secretState(profile);
@@ -25,7 +25,7 @@ export default command({
     return listing({
       name: "profiles",
       items,
-      rest: { configFile },
+      otherFields: { configFile },
       empty: "There are no profiles. Next: coffer login",
       columns: [
         { title: "", of: ({ isDefault }) => (isDefault ? "*" : "") },

@@ -13,7 +13,7 @@ export default command({
     return listing({
       name: "sessions",
       items: sessions,
-      rest: { nextCursor },
+      otherFields: { nextCursor },
       empty: "There are no sessions.",
       columns: [
         { title: "", of: ({ current }) => (current ? "*" : "") },

@@ -1,20 +1,20 @@
 import {
   findAgent,
-  letIn,
+  admitAgent,
   listAgents,
   shortIds,
   TaskFailure,
   untrusted,
   type Agent,
-  type KeptInvite,
-  type LetIn,
+  type StoredInvite,
+  type Admission,
 } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { listing, type Listing } from "../../../result.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 export default command({
   brief: "List agents, and let those in that wait",
@@ -40,17 +40,17 @@ export default command({
     if (approve && context.globals.yes && who === undefined)
       throw usage("--yes lets in whoever waits, so the agent has to be named", APPROVE_ONE);
     const agents = await chosenAgents(context, ended, who);
-    if (!approve) return shownAgents(agents, null);
-    const approved: LetIn[] = [];
+    if (!approve) return agentListing(agents, null);
+    const approved: Admission[] = [];
     let declined: TaskFailure | null = null;
     for (const agent of agents.filter(({ waitsFor }) => waitsFor.length > 0)) {
-      const no = await askAbout(context, agent);
-      declined ??= no;
-      if (no === null) approved.push(...(await letIn(context.task, context.world.env, agent)));
+      const refusal = await askAbout(context, agent);
+      declined ??= refusal;
+      if (refusal === null) approved.push(...(await admitAgent(context.task, context.world.env, agent)));
     }
     if (approved.length === 0 && declined !== null) throw declined;
-    for (const each of approved) noteOutcome(context, each, agents);
-    return shownAgents(await chosenAgents(context, ended, who), approved);
+    for (const each of approved) printOutcome(context, each, agents);
+    return agentListing(await chosenAgents(context, ended, who), approved);
   },
 });
 
@@ -68,9 +68,9 @@ async function chosenAgents(
 /** null: the owner agreed. Whoever is asked about several agents may decline one, and agree to the next. */
 async function askAbout(context: Context, agent: Agent): Promise<TaskFailure | null> {
   // Nothing is done without a proof: what is printed instead needs no answer.
-  if (agent.decided === null) return null;
+  if (agent.storedInvite === null) return null;
   try {
-    await context.confirm(await questionAbout(context, agent, agent.decided));
+    await context.confirm(await questionAbout(context, agent, agent.storedInvite));
     return null;
   } catch (thrown) {
     if (thrown instanceof TaskFailure && thrown.code === "declined") return thrown;
@@ -82,10 +82,12 @@ async function askAbout(context: Context, agent: Agent): Promise<TaskFailure | n
 async function questionAbout(
   { client, signal }: Context,
   { key, waitsFor }: Agent,
-  { name, accessUntil, scopes, budgets }: KeptInvite,
+  { name, accessUntil, scopes, budgets }: StoredInvite,
 ): Promise<string> {
   const { vaults } = await client();
-  const named = waitsFor.map(async (id) => `${untrusted((await vaults.get(id, { signal })).name).visible()} (${id})`);
+  const vaultNames = waitsFor.map(
+    async (id) => `${untrusted((await vaults.get(id, { signal })).name).visible()} (${id})`,
+  );
   const who = `${name === null ? "the agent" : untrusted(name).visible()} (${key.chainAddress ?? "no address"})`;
   const rights = [
     ...(scopes === null ? [] : [`its key may ${scopes.join(", ")}`]),
@@ -93,26 +95,30 @@ async function questionAbout(
   ];
   const limits = rights.length === 0 ? "" : ` (${rights.join("; ")})`;
   const end = accessUntil === null ? "without an end" : `until ${endText(accessUntil)}`;
-  return `Let ${who} read and write everything in ${(await Promise.all(named)).join(", ")} ${end}${limits}?`;
+  return `Let ${who} read and write everything in ${(await Promise.all(vaultNames)).join(", ")} ${end}${limits}?`;
 }
 
-function noteOutcome({ note }: Context, { chainAddress, vaultId, outcome }: LetIn, agents: readonly Agent[]): void {
+function printOutcome(
+  { printNote }: Context,
+  { chainAddress, vaultId, outcome }: Admission,
+  agents: readonly Agent[],
+): void {
   const address = chainAddress ?? "ADDRESS";
   const accessUntil = agents.find(({ key }) => key.chainAddress === chainAddress)?.accessUntil ?? null;
   if (outcome === "added") {
-    note(`Added ${address} to ${vaultId}. Its access ends: ${endText(accessUntil)}`);
+    printNote(`Added ${address} to ${vaultId}. Its access ends: ${endText(accessUntil)}`);
     return;
   }
   const until = accessUntil === null ? "" : ` --until ${accessUntil}`;
-  note(
+  printNote(
     `Not added: this machine did not make the invite, so nothing here proves the address, the vault or the end. Compare them with what you decided and with what the agent printed, then run: coffer vaults members add ${vaultId} ${address}${until}`,
   );
 }
 
-function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null): Listing {
+function agentListing(agents: readonly Agent[], approved: readonly Admission[] | null): Listing {
   const short = shortIds(agents.flatMap(({ memberOf, waitsFor }) => [...memberOf, ...waitsFor]));
   const isWaiting = agents.some(({ waitsFor }) => waitsFor.length > 0);
-  const isProven = approved?.every(({ outcome }) => outcome === "added") ?? true;
+  const unproven = approved?.filter(({ outcome }) => outcome !== "added") ?? [];
   return listing({
     name: "agents",
     items: agents.map(({ key, invite, name, accessUntil, memberOf, waitsFor }) => ({
@@ -129,10 +135,10 @@ function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null
       memberOf,
       waitsFor,
     })),
-    rest: approved === null ? {} : { approved },
+    otherFields: approved === null ? {} : { approved },
     empty: "No agents. Invite one: coffer invites create --name NAME --vaults VAULT --prompt",
     after: isWaiting && approved === null ? ["Some wait to be let in: coffer agents list --approve"] : [],
-    exit: isProven ? EXIT.done : EXIT.someFailed,
+    exit: exitOfActs(unproven.length),
     columns: [
       { title: "key", of: ({ apiKeyId }) => apiKeyId },
       { title: "ends", of: ({ revokedAt, expiresAt }) => (revokedAt === null ? endText(expiresAt) : "revoked") },

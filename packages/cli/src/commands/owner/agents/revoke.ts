@@ -6,14 +6,14 @@ import {
   revokeHolder,
   untrusted,
   type AccessHolder,
-  type Revoked,
+  type Revocation,
   type Task,
 } from "@coffer/tasks";
 import type { ApiKey } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done, type Document } from "../../../result.ts";
-import { noteWarnings } from "../words.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "End an agent's access: its key, its memberships, and what is written next",
@@ -36,9 +36,9 @@ export default command({
     // An agent that was invited again has several keys. The memberships of its address go with the first one.
     for (const other of others) await (await context.client()).apiKeys.revoke(other.id, { signal: context.signal });
     const revoked = await revokeHolder(task, { kind: "key", key });
-    for (const { warnings } of revoked.agent?.memberships ?? []) noteWarnings(context, warnings);
+    for (const { warnings } of revoked.agent?.memberships ?? []) printWarnings(context, warnings);
     const isPartial = revoked.agent === null && key.chainAddress !== null && (await hasSharedVaults(context));
-    return shown(keys, revoked, isPartial);
+    return revocationReport(keys, revoked, isPartial);
   },
 });
 
@@ -47,8 +47,8 @@ type Context = Parameters<ReturnType<typeof command>["run"]>[0];
 const ADDRESS = /^0x[0-9a-f]{64}$/;
 
 async function keysOf(task: Task, text: string): Promise<readonly ApiKey[]> {
-  const wanted = text.trim().toLowerCase();
-  return ADDRESS.test(wanted) ? await findKeysOfAddress(task, wanted) : [await findKey(task, text)];
+  const id = text.trim().toLowerCase();
+  return ADDRESS.test(id) ? await findKeysOfAddress(task, id) : [await findKey(task, text)];
 }
 
 function described({ id, name, chainAddress }: ApiKey): string {
@@ -79,7 +79,7 @@ async function hasSharedVaults({ client, signal }: Context): Promise<boolean> {
   return page.vaults.length > 0;
 }
 
-function shown(keys: readonly ApiKey[], { agent, effect }: Revoked, isPartial: boolean): Document {
+function revocationReport(keys: readonly ApiKey[], { agent, effect }: Revocation, isPartial: boolean): Document {
   const memberships = (agent?.memberships ?? []).map(({ vaultId, outcome, generation }) => ({
     vaultId,
     outcome,
@@ -101,5 +101,5 @@ function shown(keys: readonly ApiKey[], { agent, effect }: Revoked, isPartial: b
   const [key] = keys;
   const facts = { apiKeyId: key?.id ?? null, chainAddress: key?.chainAddress ?? null };
   const json = { ...facts, key: "revoked", memberships: isPartial ? null : memberships, effect };
-  return done(json, lines, { exit: isPartial ? EXIT.someFailed : EXIT.done });
+  return done(json, lines, { exit: exitOfActs(isPartial ? 1 : 0) });
 }

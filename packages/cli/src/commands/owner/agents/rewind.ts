@@ -2,9 +2,9 @@ import { findKey, findVault, rewindHolder, untrusted, type AccessHolder, type Ta
 import type { Change, Rewind, RewindLeft, RewindStep } from "@coffer/sdk";
 import type { Context } from "../../../context.ts";
 import { argument, command, requiredText, text, toggle } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
-import { done, type Document, type Shown } from "../../../result.ts";
-import { wordsOf } from "../../../failure-words.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
+import { done, type Document, type Printable } from "../../../result.ts";
+import { textOfCode } from "../../../failure-texts.ts";
 import { sizeText, timeText } from "../../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../../times.ts";
 
@@ -26,23 +26,23 @@ export default command({
   },
   args: [argument("AGENT", "Id of its key, beginning of the id, name, or chain address")] as const,
   run: async (context, { since, until, vault, dryRun }, [who]) => {
-    const { task, note } = context;
+    const { task, printNote } = context;
     const holder = await findActor(task, who);
-    const wish = {
+    const request = {
       since: boundOf(context, "--since", since),
       ...(until === undefined ? {} : { until: boundOf(context, "--until", until) }),
       ...(vault === undefined ? {} : { vaultId: (await findVault(task, vault)).id }),
     };
-    const plan = await rewindHolder(task, holder, { ...wish, dryRun: true });
-    if (dryRun || plan.steps.length === 0) return await shown(context, plan);
-    for (const line of await planLines(context, plan)) note(line);
+    const plan = await rewindHolder(task, holder, { ...request, dryRun: true });
+    if (dryRun || plan.steps.length === 0) return await rewindReport(context, plan);
+    for (const line of await planLines(context, plan)) printNote(line);
     await context.confirm(`Undo these ${String(plan.steps.length)} acts?`);
     const bar = context.progress("Undoing", "items");
     let count = 0;
     const onStep = ({ name }: RewindStep): void =>
       bar.update((count += 1), plan.steps.length, untrusted(name).visible());
     try {
-      return await shown(context, await rewindHolder(task, holder, { ...wish, dryRun: false, onStep }));
+      return await rewindReport(context, await rewindHolder(task, holder, { ...request, dryRun: false, onStep }));
     } finally {
       bar.end();
     }
@@ -51,30 +51,30 @@ export default command({
 
 /** A key that has ended counts too: that is when its acts are looked at. */
 async function findActor(task: Task, text: string): Promise<AccessHolder> {
-  const wanted = text.trim().toLowerCase();
-  if (/^0x[0-9a-f]{64}$/.test(wanted)) return { kind: "address", chainAddress: wanted, vaultIds: [] };
+  const id = text.trim().toLowerCase();
+  if (/^0x[0-9a-f]{64}$/.test(id)) return { kind: "address", chainAddress: id, vaultIds: [] };
   return { kind: "key", key: await findKey(task, text) };
 }
 
-async function shown(context: Context, rewind: Rewind): Promise<Document> {
+async function rewindReport(context: Context, rewind: Rewind): Promise<Document> {
   const isRun = !rewind.dryRun;
   const lines = [...(await planLines(context, rewind)), ...(isRun ? [] : ["This is the plan. Nothing was changed."])];
-  return done(rewind, lines, { exit: isRun && rewind.left.length > 0 ? EXIT.someFailed : EXIT.done });
+  return done(rewind, lines, { exit: exitOfActs(isRun ? rewind.left.length : 0) });
 }
 
 async function planLines(
   context: Context,
   { dryRun, rows, counts, bytes, steps, left, listed }: Rewind,
-): Promise<Shown[]> {
-  const said = Object.entries(counts).flatMap(([act, count]) => (count === 0 ? [] : [`${act} ${String(count)}`]));
-  const total = said.length === 0 ? "nothing" : `${said.join(", ")} (${sizeText(bytes)} of content)`;
+): Promise<Printable[]> {
+  const totals = Object.entries(counts).flatMap(([act, count]) => (count === 0 ? [] : [`${act} ${String(count)}`]));
+  const total = totals.length === 0 ? "nothing" : `${totals.join(", ")} (${sizeText(bytes)} of content)`;
   const folders = await folderNames(context, steps.slice(0, MOST_SHOWN));
   return [
     `${String(rows)} changes. ${dryRun ? "To undo" : "Undone"}: ${total}`,
     ...steps.slice(0, MOST_SHOWN).map((step) => untrusted(`  ${stepText(step, folders)}`)),
     ...more(steps.length),
     ...(left.length === 0 ? [] : [`Left alone: ${String(left.length)}`]),
-    ...left.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${leftText(each)}`)),
+    ...left.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${leftAloneText(each)}`)),
     ...more(left.length),
     ...(listed.length === 0 ? [] : [`Not undone, acts on vaults, members and keys: ${String(listed.length)}`]),
     ...listed.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${actText(each)}`)),
@@ -104,24 +104,24 @@ function stepText({ act, kind, id, name, to }: RewindStep, folders: ReadonlyMap<
 }
 
 /** What was not undone, why, and what to do about it. */
-function leftText({ kind, id, name, act, reason }: RewindLeft): string {
+function leftAloneText({ kind, id, name, act, reason }: RewindLeft): string {
   const what = [act, kind, id, name].filter((each) => each !== null && each !== "").join(" ");
   return `${what}: ${reasonText(kind, id, reason)} (${reason})`;
 }
 
 function reasonText(kind: RewindLeft["kind"], id: string, reason: string): string {
-  const look = kind === "file" ? `coffer stat ${id} and coffer versions list ${id}` : `coffer stat ${id}`;
+  const inspectCommand = kind === "file" ? `coffer stat ${id} and coffer versions list ${id}` : `coffer stat ${id}`;
   const reasons: Readonly<Record<string, string>> = {
-    changed_since: `somebody else changed it afterwards. Look at it: ${look}`,
+    changed_since: `somebody else changed it afterwards. Look at it: ${inspectCommand}`,
     not_kept: "its former state is no longer kept",
     gone: "it was deleted for good",
     not_empty: "the folder holds what others put there",
     trashed: `somebody else put it in the trash. To get it back: coffer trash restore ${id}`,
     address_needed:
       "in a shared vault, only a chain address shows who acted. Name the agent by its address: coffer agents list",
-    unverified: `the service says that the agent did this, and nothing that the agent signed shows it. Look at it, and put it right by hand: ${look}`,
+    unverified: `the service says that the agent did this, and nothing that the agent signed shows it. Look at it, and put it right by hand: ${inspectCommand}`,
   };
-  return reasons[reason] ?? wordsOf(reason).message;
+  return reasons[reason] ?? textOfCode(reason).message;
 }
 
 function actText({ kind, occurredAt, object: { type, id } }: Change): string {

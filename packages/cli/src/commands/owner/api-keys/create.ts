@@ -4,8 +4,8 @@ import { SCOPES } from "@coffer/contract";
 import { command, parsed, requiredText, text, texts } from "../../../declarations.ts";
 import { BUDGET_BRIEF, parseBudgets } from "../budget-flag.ts";
 import { parseScopes } from "../scopes-flag.ts";
-import { handOut, TO_FILE } from "../secret-file.ts";
-import { shownKey } from "./shown-key.ts";
+import { deliverSecret, TO_FILE } from "../secret-file.ts";
+import { newKeyReport } from "./new-key-report.ts";
 
 export default command({
   brief: "Create an API key",
@@ -27,7 +27,7 @@ export default command({
     const { name, scopes, expiresInDays, chainAddress, toFile } = flags;
     const vaults = await Promise.all((flags.vaults ?? []).map((each) => findVault(context.task, each)));
     const budgets = parseBudgets(flags.budget);
-    const wish = {
+    const request = {
       name,
       ...(scopes === undefined ? {} : { scopes: parseScopes<Scope>(scopes, SCOPES) }),
       ...(vaults.length === 0 ? {} : { vaultIds: vaults.map(({ id }) => id) }),
@@ -36,13 +36,13 @@ export default command({
       ...(chainAddress === undefined ? {} : { chainAddress: chainAddress.toLowerCase() }),
     };
     const client = await context.client();
-    const create = () => client.apiKeys.create(wish, { signal: context.signal });
-    return shownKey(await handOut(context, toFile, create, ({ key }) => key));
+    const create = () => client.apiKeys.create(request, { signal: context.signal });
+    return newKeyReport(await deliverSecret(context, toFile, create, ({ key }) => key));
   },
 });
 
-function parseDays(given: string): number {
-  const days = Number(given);
-  if (given.trim() !== "" && days > 0 && days <= 3650) return days;
+function parseDays(typed: string): number {
+  const days = Number(typed);
+  if (typed.trim() !== "" && days > 0 && days <= 3650) return days;
   throw new Error("expected days, at most 3650");
 }

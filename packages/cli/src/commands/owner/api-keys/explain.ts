@@ -3,7 +3,7 @@ import type { Scope } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { CALLS } from "./calls.ts";
+import { COMMAND_ENDPOINTS } from "./command-endpoints.ts";
 
 export default command({
   brief: "Name the least scopes that a command needs",
@@ -13,10 +13,10 @@ export default command({
     { line: "coffer api-keys explain coffer webhooks list", does: "the program's own name may come first" },
   ],
   args: { each: argument("COMMAND", "The words of a command, without its flags"), least: 1 } as const,
-  run: async (_context, _flags, given) => {
-    const words = given.filter((word, at) => at > 0 || word !== "coffer");
+  run: async (_context, _flags, typed) => {
+    const words = typed.filter((word, at) => at > 0 || word !== "coffer");
     const name = pathOf(words);
-    const calls = CALLS[name];
+    const calls = COMMAND_ENDPOINTS[name];
     if (calls === undefined) throw usage(`There is no command ${words.join(" ")}`, "coffer --help");
     const { api } = await import("@coffer/contract");
     const groups: readonly Readonly<Record<string, EndpointDefinition>>[] = Object.values(api);
@@ -41,5 +41,5 @@ const anyOr = (scopes: readonly Scope[]): string =>
 function pathOf(words: readonly string[]): string {
   const path = words[0] === "vaults" && words[1] === "members" ? words.slice(1) : words;
   const two = path.slice(0, 2).join(" ");
-  return Object.hasOwn(CALLS, two) ? two : (path[0] ?? "");
+  return Object.hasOwn(COMMAND_ENDPOINTS, two) ? two : (path[0] ?? "");
 }

@@ -1,8 +1,8 @@
 import { shortIds, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, pageListing, readPages } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { endText, scopesText, vaultsText, word } from "../words.ts";
+import { endText, scopesText, vaultsText, word } from "../cell-text.ts";
 
 export default command({
   brief: "List API keys",
@@ -10,11 +10,11 @@ export default command({
   examples: [{ line: "coffer api-keys list", does: "rights, ends, and when each was last used" }],
   flags: PAGE_FLAGS,
   isList: true,
-  run: async (context, wanted) => {
+  run: async (context, pageChoice) => {
     const client = await context.client();
-    const part = await readPart(wanted, (query) => client.apiKeys.list(query, { signal: context.signal }));
-    const short = shortIds(part.items.flatMap(({ vaultIds }) => vaultIds ?? []));
-    return partListing(context, part, {
+    const page = await readPages(pageChoice, (query) => client.apiKeys.list(query, { signal: context.signal }));
+    const short = shortIds(page.items.flatMap(({ vaultIds }) => vaultIds ?? []));
+    return pageListing(context, page, {
       name: "apiKeys",
       empty: "No API keys.",
       columns: [

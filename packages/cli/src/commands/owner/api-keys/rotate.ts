@@ -1,7 +1,7 @@
 import { findKey } from "@coffer/tasks";
 import { argument, command, count } from "../../../declarations.ts";
-import { handOut, TO_FILE } from "../secret-file.ts";
-import { shownKey } from "./shown-key.ts";
+import { deliverSecret, TO_FILE } from "../secret-file.ts";
+import { newKeyReport } from "./new-key-report.ts";
 
 export default command({
   brief: "Replace an API key by a new one with the same rights",
@@ -17,6 +17,6 @@ export default command({
     const client = await context.client();
     const words = overlapHours === undefined ? {} : { overlapHours };
     const rotate = () => client.apiKeys.rotate(id, words, { signal: context.signal });
-    return shownKey(await handOut(context, toFile, rotate, ({ key }) => key));
+    return newKeyReport(await deliverSecret(context, toFile, rotate, ({ key }) => key));
   },
 });

@@ -1,10 +1,10 @@
 import type { AuditEvent } from "@coffer/sdk";
 import { readAudit, untrusted } from "@coffer/tasks";
 import { command, text } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing } from "../../../pages.ts";
+import { PAGE_FLAGS, pageListing } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../../times.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 
 export default command({
   brief: "List the acts in the account",
@@ -30,7 +30,7 @@ export default command({
       skip: 0,
       mostPages: Number.MAX_SAFE_INTEGER,
     });
-    return partListing(
+    return pageListing(
       context,
       { items: events, nextCursor },
       {

@@ -1,6 +1,6 @@
 import { untrusted } from "@coffer/tasks";
 import { command, parsed } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 
 export default command({
@@ -25,12 +25,12 @@ export default command({
         : untrusted(`The log was altered. Entry ${String(fault.sequence)}: ${fault.reason}`),
       ...(newest === null ? [] : [`newest: ${String(newest.sequence)}:${newest.hash}`]),
     ];
-    return done({ intact: fault === null, ...verdict }, lines, { exit: fault === null ? EXIT.done : EXIT.failed });
+    return done({ intact: fault === null, ...verdict }, lines, { exit: exitOfVerdict(fault === null) });
   },
 });
 
-function parseLink(given: string): { readonly sequence: number; readonly hash: string } {
-  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(given.trim()) ?? [];
+function parseLink(text: string): { readonly sequence: number; readonly hash: string } {
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text.trim()) ?? [];
   if (sequence === undefined || hash === undefined) throw new Error("expected a number, a colon and 64 hex digits");
   return { sequence: Number(sequence), hash: hash.toLowerCase() };
 }

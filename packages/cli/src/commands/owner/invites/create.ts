@@ -1,14 +1,14 @@
-import { describeDecision, findVault, keepInvite, untrustedText } from "@coffer/tasks";
+import { describeDecision, findVault, saveInvite, untrustedText } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, parsed, requiredText, text, texts, toggle } from "../../../declarations.ts";
 import { done, type Document } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
+import { endOf, endText, LOOKS_FORWARD, printEnd } from "../../../times.ts";
 import { BUDGET_BRIEF, parseBudgets } from "../budget-flag.ts";
 import { parseScopes } from "../scopes-flag.ts";
-import { handOut, TO_FILE } from "../secret-file.ts";
+import { deliverSecret, TO_FILE } from "../secret-file.ts";
 import { promptLines } from "./prompt.ts";
 
 export default command({
@@ -45,7 +45,7 @@ export default command({
     const vaults = await Promise.all((flags.vaults ?? []).map((each) => findVault(task, each)));
     const budgets = parseBudgets(flags.budget);
     const end = accessUntil === undefined ? undefined : endOf(context, "--access-until", accessUntil);
-    const wish = {
+    const request = {
       name,
       ...(scopes === undefined ? {} : { scopes: parseScopes<Scope>(scopes, AGENT_SCOPES) }),
       ...(vaults.length === 0 ? {} : { vaultIds: vaults.map(({ id }) => id) }),
@@ -54,21 +54,21 @@ export default command({
       ...(budgets === undefined ? {} : { budgets }),
     };
     const client = await context.client();
-    if (end !== undefined) noteEnd(context, end);
-    const decision = await describeDecision(client, wish, world.now(), signal);
-    const { made, file } = await handOut(
+    if (end !== undefined) printEnd(context, end);
+    const decision = await describeDecision(client, request, world.now(), signal);
+    const { created, file } = await deliverSecret(
       context,
       toFile,
-      () => client.invites.create(wish, { signal }),
+      () => client.invites.create(request, { signal }),
       (invite) => invite.text,
     );
     // Kept until the agent is let in: agents list --approve asks this, and not the service, what was decided.
-    await keepInvite(world.env, made.id, made.text, decision);
-    return await shownInvite(context, made, file, flags.prompt);
+    await saveInvite(world.env, created.id, created.text, decision);
+    return await inviteReport(context, created, file, flags.prompt);
   },
 });
 
-async function shownInvite(
+async function inviteReport(
   context: Context,
   { text: code, ...made }: NewInvite,
   file: string | null,
@@ -77,17 +77,17 @@ async function shownInvite(
   const prompt = isPrompt ? await promptLines(context, { name: made.name, code, file }) : [];
   const invite = { ...made, ...(file === null ? { code } : { code: null }) };
   const json = { invite, file, ...(isPrompt ? { prompt: prompt.join("\n") } : {}) };
-  const known = [
+  const inviteFacts = [
     file === null ? code : `The code is in ${file}`,
     `It works once, until ${timeText(made.expiresAt)}. Give it to the agent over a private channel.`,
     `The agent's access ends: ${endText(made.accessUntil)}`,
     "Then let it in: coffer agents list --approve",
   ];
-  return done(json, isPrompt ? prompt.map(untrustedText) : known, { reveals: file === null ? [code] : [] });
+  return done(json, isPrompt ? prompt.map(untrustedText) : inviteFacts, { reveals: file === null ? [code] : [] });
 }
 
-function parseHours(given: string): number {
-  const hours = Number(given);
-  if (given.trim() !== "" && hours > 0 && hours <= INVITE_HOURS.maximum) return hours;
+function parseHours(typed: string): number {
+  const hours = Number(typed);
+  if (typed.trim() !== "" && hours > 0 && hours <= INVITE_HOURS.maximum) return hours;
   throw new Error(`expected hours, at most ${String(INVITE_HOURS.maximum)}`);
 }

@@ -12,12 +12,12 @@ export async function inviteText(
 ): Promise<string | null> {
   if (text !== undefined && file !== undefined)
     throw usage("Pass --invite or --invite-file, not both", "leave one out");
-  const given =
+  const sources =
     file === undefined
       ? text
       : file === "-"
         ? await readInput("Invite")
         : await readFile(resolve(world.workingDirectory, file), "utf8");
-  redaction.register(given?.trim());
-  return given?.trim() ?? null;
+  redaction.register(sources?.trim());
+  return sources?.trim() ?? null;
 }

@@ -1,8 +1,8 @@
 import { shortIds, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, pageListing, readPages } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { scopesText, vaultsText, word } from "../words.ts";
+import { scopesText, vaultsText, word } from "../cell-text.ts";
 
 export default command({
   brief: "List invites",
@@ -10,11 +10,11 @@ export default command({
   examples: [{ line: "coffer invites list", does: "newest first" }],
   flags: PAGE_FLAGS,
   isList: true,
-  run: async (context, wanted) => {
+  run: async (context, pageChoice) => {
     const client = await context.client();
-    const part = await readPart(wanted, (query) => client.invites.list(query, { signal: context.signal }));
-    const short = shortIds(part.items.flatMap(({ vaultIds }) => vaultIds ?? []));
-    return partListing(context, part, {
+    const page = await readPages(pageChoice, (query) => client.invites.list(query, { signal: context.signal }));
+    const short = shortIds(page.items.flatMap(({ vaultIds }) => vaultIds ?? []));
+    return pageListing(context, page, {
       name: "invites",
       empty: "No invites. Make one: coffer invites create --name NAME",
       columns: [

@@ -2,7 +2,7 @@
 import type { Context } from "../../../context.ts";
 import { parseInstallLine, type InstallLine } from "../../../install-line.ts";
 import { shellWord } from "../../../shell-word.ts";
-import { profileOf } from "../../../signing-in.ts";
+import { selectedProfile } from "../../../profile-credentials.ts";
 
 interface Invited {
   readonly name: string;
@@ -21,7 +21,7 @@ export async function promptLines(context: Context, { name, code, file }: Invite
   const { baseUrl } = settings;
   const isElsewhere = settings.networkFile !== null && (await isServed(context, code));
   const networkFile = isElsewhere ? null : settings.networkFile;
-  const { introduction, before, program } = wordsFor((await profileOf(context)).former?.installLine ?? null);
+  const { introduction, before, program } = wordsFor((await selectedProfile(context)).stored?.installLine ?? null);
   const words = [
     ...["login", "--invite-code", "-"],
     ...(networkFile === null ? [] : ["--network-file", networkFile]),

@@ -1,11 +1,11 @@
-import { findKeptInvites, findVault, inCommandWords } from "@coffer/tasks";
+import { findProvenInvites, findVault, inCommandWords } from "@coffer/tasks";
 import { command, optionalArgument, text } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { inviteText } from "../invites/invite-text.ts";
-import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
-import { noteWarnings } from "../words.ts";
+import { endOf, endText, LOOKS_FORWARD, printEnd } from "../../../times.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Add a member to a shared vault",
@@ -29,21 +29,22 @@ export default command({
   args: [VAULT, optionalArgument("ADDRESS", "0x and 64 digits")] as const,
   run: async (context, { invite, inviteFile, until, label }, [name, address]) => {
     const { task, signal } = context;
-    const given = await inviteText(context, invite, inviteFile);
-    if ((address === undefined) === (given === null))
+    const codeText = await inviteText(context, invite, inviteFile);
+    if ((address === undefined) === (codeText === null))
       throw usage("Name the address or the invite, one of them", "coffer vaults members add VAULT ADDRESS");
     const end = until === undefined ? undefined : endOf(context, "--until", until);
     const vault = await findVault(task, name);
-    if (end !== undefined) noteEnd(context, end);
+    if (end !== undefined) printEnd(context, end);
     const client = await context.client();
-    const named = (address ?? "").toLowerCase();
-    const kept = given === null ? (await findKeptInvites(client, context.world.env, signal)).get(named) : undefined;
+    const chainAddress = (address ?? "").toLowerCase();
+    const storedInvite =
+      codeText === null ? (await findProvenInvites(client, context.world.env, signal)).get(chainAddress) : undefined;
     const { effect, warnings, ...member } = await client.vaults.members.add(
       vault.id,
-      given === null ? named : { invite: given },
-      { until: end, ...(kept === undefined ? {} : { invite: kept.text }), label, signal },
+      codeText === null ? chainAddress : { invite: codeText },
+      { until: end, ...(storedInvite === undefined ? {} : { invite: storedInvite.text }), label, signal },
     );
-    noteWarnings(context, warnings);
+    printWarnings(context, warnings);
     return done({ vaultId: vault.id, member, effect, warnings }, [
       `${member.chainAddress} is a member of ${vault.id}. Its access ends: ${endText(member.endsAt)}`,
       inCommandWords(effect, vault.id),

@@ -2,7 +2,7 @@ import { findVault, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { listing } from "../../../result.ts";
-import { endText, word } from "../words.ts";
+import { endText, word } from "../cell-text.ts";
 
 export default command({
   brief: "List the members of a shared vault",
@@ -16,7 +16,7 @@ export default command({
     return listing({
       name: "members",
       items: members,
-      rest: { vaultId: vault.id },
+      otherFields: { vaultId: vault.id },
       empty: "No members.",
       columns: [
         { title: "address", of: ({ chainAddress }) => chainAddress },

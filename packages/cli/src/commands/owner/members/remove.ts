@@ -1,11 +1,11 @@
 import { inCommandWords, findVault } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { rotateVault, rotationLines } from "../vaults/rotating.ts";
-import { noteWarnings } from "../words.ts";
+import { rotateVault, rotationLines } from "../vaults/rotation.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Remove a member from a shared vault",
@@ -22,21 +22,21 @@ export default command({
     noRewrap: toggle("Leave what was written before as it is, which is the default"),
   },
   args: [VAULT, argument("ADDRESS", "0x and 64 digits")] as const,
-  run: async (context, { rotate, noRewrap }, [name, given]) => {
+  run: async (context, { rotate, noRewrap }, [name, addressText]) => {
     const { task, signal, confirm } = context;
     if (rotate && noRewrap) throw usage("--rotate and --no-rewrap contradict each other", "leave one out");
     const vault = await findVault(task, name);
-    const address = given.toLowerCase();
+    const address = addressText.toLowerCase();
     await confirm(`Remove ${address} from the vault ${vault.id}?`);
     const client = await context.client();
     const removed = await client.vaults.members.remove(vault.id, address, { signal });
-    noteWarnings(context, removed.warnings);
+    printWarnings(context, removed.warnings);
     const json = { ...removed, vaultId: vault.id, chainAddress: address, generation: Number(removed.generation) };
     const lines = [`${address} is no member of ${vault.id} any more.`, inCommandWords(removed.effect, vault.id)];
     if (!rotate) return done({ ...json, rotation: null }, lines);
     const rotation = await rotateVault(context, vault.id);
     return done({ ...json, rotation }, [...lines, ...rotationLines(rotation)], {
-      exit: rotation.failed.length === 0 ? EXIT.done : EXIT.someFailed,
+      exit: exitOfActs(rotation.failed.length),
     });
   },
 });

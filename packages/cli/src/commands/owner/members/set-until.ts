@@ -2,8 +2,8 @@ import { inCommandWords, findVault } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { done } from "../../../result.ts";
-import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
-import { noteWarnings } from "../words.ts";
+import { endOf, endText, LOOKS_FORWARD, printEnd } from "../../../times.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Set when a member's access ends",
@@ -23,11 +23,11 @@ export default command({
     const { task, signal } = context;
     const until = time.trim().toLowerCase() === "never" ? null : endOf(context, "TIME", time);
     const vault = await findVault(task, name);
-    noteEnd(context, until);
+    printEnd(context, until);
     const client = await context.client();
     const result = await client.vaults.members.setUntil(vault.id, address.toLowerCase(), until, { signal });
     const { effect, warnings, generation, ...member } = result;
-    noteWarnings(context, warnings);
+    printWarnings(context, warnings);
     return done({ vaultId: vault.id, member, generation: Number(generation), effect, warnings }, [
       `The access of ${member.chainAddress} ends: ${endText(member.endsAt)}`,
       inCommandWords(effect, vault.id),

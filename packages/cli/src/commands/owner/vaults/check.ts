@@ -1,10 +1,10 @@
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
-import { ACCESS_LAYERS, explainAccess, inCommandWords, lettingIn, untrusted } from "@coffer/tasks";
+import { ACCESS_LAYERS, explainAccess, inCommandWords, approveCommand, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 const TITLES = { api: "service", clock: "clock", chain: "chain", keyServers: "key servers", key: "key" } as const;
 const SAID = { yes: "The vault opens.", no: "The vault does not open.", unknown: "Not everything could be looked at." };
@@ -14,8 +14,8 @@ export default command({
   description: "Layer by layer: service, clock, chain, key servers, key. It exits with 1 when one of them failed.",
   examples: [{ line: "coffer vaults check Team", does: "what to do comes first" }],
   args: [VAULT] as const,
-  run: async ({ task }, _flags, [given]) => {
-    const access = await explainAccess(task, await vaultIdOf(task, given));
+  run: async ({ task }, _flags, [nameOrId]) => {
+    const access = await explainAccess(task, await vaultIdOf(task, nameOrId));
     if (access.kind === "public") {
       const line = "The vault is public: whoever may read it at the service can.";
       return done({ vaultId: access.vaultId, type: "public", opens: "yes" }, [line]);
@@ -36,7 +36,7 @@ export default command({
       ),
     ];
     return done({ ...json, endsAt: check.endsAt, nextStep, layers }, lines, {
-      exit: opens === "no" ? EXIT.failed : EXIT.done,
+      exit: exitOfVerdict(opens !== "no"),
     });
   },
 });
@@ -44,7 +44,9 @@ export default command({
 /** An agent's invite says until when: the owner's line for it makes no member without an end. */
 function stepOf({ chainAddress, vaultId }: AccessCheck, { cause, nextStep }: LayerCheck): string {
   const step = inCommandWords(nextStep, vaultId);
-  return cause === "not_a_member" ? `${step} For an invited agent, the owner runs: ${lettingIn(chainAddress)}` : step;
+  return cause === "not_a_member"
+    ? `${step} For an invited agent, the owner runs: ${approveCommand(chainAddress)}`
+    : step;
 }
 
 /** Only a member's access has an end, or none. */

@@ -2,7 +2,7 @@ import { toFailure } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { noteWarnings } from "../words.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Create a vault",
@@ -24,7 +24,7 @@ export default command({
     const { warnings, ...vault } = await client.vaults
       .create({ name, type, ...(plainNames ? { plainNames } : {}) }, { signal: context.signal })
       .catch(unlinked);
-    noteWarnings(context, warnings);
+    printWarnings(context, warnings);
     return done({ vault, warnings }, [
       `Created the ${type} vault ${vault.id}`,
       ...(shared ? [`Invite an agent: coffer invites create --name NAME --vaults ${vault.id} --prompt`] : []),

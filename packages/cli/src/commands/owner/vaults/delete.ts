@@ -17,9 +17,9 @@ export default command({
     permanent: toggle("For good: nothing brings it back"),
   },
   args: [VAULT] as const,
-  run: async (context, { force, permanent }, [given]) => {
+  run: async (context, { force, permanent }, [nameOrId]) => {
     const { task, signal, confirm } = context;
-    const { id, name, trashedAt } = await findAnyVault(task, given, permanent);
+    const { id, name, trashedAt } = await findAnyVault(task, nameOrId, permanent);
     const what = `the vault ${id} (${untrusted(name).visible()})`;
     await confirm(permanent ? `Delete ${what} for good, with everything in it?` : `Move ${what} to the trash?`);
     const client = await context.client();

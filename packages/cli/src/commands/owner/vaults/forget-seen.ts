@@ -9,8 +9,8 @@ export default command({
   examples: [{ line: "coffer vaults forget-seen Team", does: "the next answer counts as the newest" }],
   flags: { item: text("Only those of this file or folder", { placeholder: "ID" }) },
   args: [VAULT] as const,
-  run: async (context, { item }, [given]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, { item }, [nameOrId]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     await context.confirm(`Accept older states of ${vaultId} than this machine has seen?`);
     const client = await context.client();
     const words = { signal: context.signal, ...(item === undefined ? {} : { id: item.toLowerCase() }) };

@@ -1,8 +1,8 @@
 import { untrusted } from "@coffer/tasks";
 import { choice, command, toggle } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, pageListing, readPages } from "../../../list-pages.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 
 export default command({
   brief: "List vaults",
@@ -19,14 +19,14 @@ export default command({
     ...PAGE_FLAGS,
   },
   isList: true,
-  run: async (context, { type, sharedWithMe, trashed, ...wanted }) => {
+  run: async (context, { type, sharedWithMe, trashed, ...pageChoice }) => {
     const client = await context.client();
     const { signal } = context;
     const filter = { ...(type === undefined ? {} : { type }), ...(sharedWithMe ? { shared: true } : {}) };
-    const part = await readPart(wanted, (query) =>
+    const page = await readPages(pageChoice, (query) =>
       trashed ? client.trash.vaults(query, { signal }) : client.vaults.list({ ...query, ...filter }, { signal }),
     );
-    return partListing(context, part, {
+    return pageListing(context, page, {
       name: "vaults",
       empty: trashed ? "No vaults in the trash." : "No vaults. Make one: coffer vaults create NAME",
       columns: [

@@ -2,7 +2,7 @@ import { untrusted } from "@coffer/tasks";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { shownAct } from "./acting.ts";
+import { actReport } from "./act-report.ts";
 
 export default command({
   brief: "Offer a shared vault to one of its members",
@@ -16,16 +16,16 @@ export default command({
   ],
   flags: { withdraw: toggle("Take the offer back") },
   args: [VAULT, optionalArgument("ADDRESS", "Chain address of a member")] as const,
-  run: async (context, { withdraw }, [given, address]) => {
+  run: async (context, { withdraw }, [nameOrId, address]) => {
     if (withdraw === (address !== undefined))
       throw usage("Name the member, or pass --withdraw", "coffer vaults offer VAULT ADDRESS");
-    const vaultId = await vaultIdOf(context.task, given);
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     const offeredTo = address?.toLowerCase() ?? null;
     if (offeredTo !== null) await context.confirm(`Offer the vault ${vaultId} to ${offeredTo}?`);
     const client = await context.client();
     const result = await client.vaults.offerOwnership(vaultId, offeredTo, { signal: context.signal });
-    if (offeredTo === null) return shownAct(context, vaultId, result, "The offer is withdrawn.", { offeredTo });
+    if (offeredTo === null) return actReport(context, vaultId, result, "The offer is withdrawn.", { offeredTo });
     const theirs = [untrusted(`  coffer vaults accept ${vaultId}`)];
-    return shownAct(context, vaultId, result, `Offered to ${offeredTo}, who takes it with:`, { offeredTo }, theirs);
+    return actReport(context, vaultId, result, `Offered to ${offeredTo}, who takes it with:`, { offeredTo }, theirs);
   },
 });

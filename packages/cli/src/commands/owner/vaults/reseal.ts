@@ -1,9 +1,9 @@
 import { inCommandWords, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { noteWarnings } from "../words.ts";
+import { printWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Seal the keys of a shared vault for other key servers",
@@ -11,12 +11,12 @@ export default command({
     "The new ones are the key servers that the network file names first. Files and names stay as they are. Safe to repeat.",
   examples: [{ line: "coffer vaults reseal Team", does: "after the network file changed" }],
   args: [VAULT] as const,
-  run: async (context, _flags, [given]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, _flags, [nameOrId]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     const client = await context.client();
     const result = await client.vaults.reseal(vaultId, { signal: context.signal });
     const { resealed, already, effect, warnings } = result;
-    noteWarnings(context, warnings);
+    printWarnings(context, warnings);
     const failed = result.failed.map((key) => ({ ...key, generation: Number(key.generation) }));
     const lines = [
       `Sealed again: ${String(resealed)} keys. Sealed before: ${String(already)}.`,
@@ -26,7 +26,7 @@ export default command({
       inCommandWords(effect, vaultId),
     ];
     return done({ vaultId, resealed, already, failed, effect, warnings }, lines, {
-      exit: failed.length === 0 ? EXIT.done : EXIT.someFailed,
+      exit: exitOfActs(failed.length),
     });
   },
 });

@@ -10,8 +10,8 @@ export default command({
   ],
   flags: { name: text("A new name for it") },
   args: [argument("VAULT", "Name, id, or beginning of the id, of a vault in the trash")] as const,
-  run: async (context, { name }, [given]) => {
-    const { id } = await findTrashedVault(context.task, given);
+  run: async (context, { name }, [nameOrId]) => {
+    const { id } = await findTrashedVault(context.task, nameOrId);
     const client = await context.client();
     const changes = name === undefined ? {} : { name };
     const vault = await client.vaults.restore(id, changes, { signal: context.signal });

@@ -1,8 +1,8 @@
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfActs } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { rotateVault, rotationLines } from "./rotating.ts";
+import { rotateVault, rotationLines } from "./rotation.ts";
 
 export default command({
   brief: "Encrypt a shared vault again, under new keys",
@@ -10,12 +10,12 @@ export default command({
     "It encrypts again what former members could read. Members can read meanwhile. After an interruption the same command goes on.",
   examples: [{ line: "coffer vaults rotate Team", does: "asks first: every file is sent again" }],
   args: [VAULT] as const,
-  run: async (context, _flags, [given]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, _flags, [nameOrId]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     await context.confirm(`Encrypt everything in ${vaultId} again? Each file is read and sent once more.`);
     const rotation = await rotateVault(context, vaultId);
     return done({ vaultId, ...rotation }, rotationLines(rotation), {
-      exit: rotation.failed.length === 0 ? EXIT.done : EXIT.someFailed,
+      exit: exitOfActs(rotation.failed.length),
     });
   },
 });

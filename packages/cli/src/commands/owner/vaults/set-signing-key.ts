@@ -1,6 +1,6 @@
 import { command, parsed } from "../../../declarations.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { shownAct } from "./acting.ts";
+import { actReport } from "./act-report.ts";
 
 export default command({
   brief: "Name the key that signs what you write in a shared vault",
@@ -12,15 +12,15 @@ export default command({
     }),
   },
   args: [VAULT] as const,
-  run: async (context, { key }, [given]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, { key }, [nameOrId]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     const client = await context.client();
     const result = await client.vaults.setSigningKey(vaultId, key, { signal: context.signal });
-    return shownAct(context, vaultId, result, `The vault ${vaultId} names the signing key.`);
+    return actReport(context, vaultId, result, `The vault ${vaultId} names the signing key.`);
   },
 });
 
-function parseKey(given: string): Uint8Array {
-  if (/^(0x)?[0-9a-f]{64}$/i.test(given)) return Uint8Array.from(Buffer.from(given.replace(/^0x/i, ""), "hex"));
+function parseKey(text: string): Uint8Array {
+  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return Uint8Array.from(Buffer.from(text.replace(/^0x/i, ""), "hex"));
   throw new Error("expected 64 hex digits");
 }

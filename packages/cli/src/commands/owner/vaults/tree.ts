@@ -1,9 +1,9 @@
 import { findVault, untrusted } from "@coffer/tasks";
 import { command, count, toggle } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { noteClosed } from "../../files/items.ts";
+import { reportClosed } from "../../files/item-rows.ts";
 import { VAULT } from "../vault-argument.ts";
-import { treeLines, treeOf } from "./tree-of.ts";
+import { treeLines, treeOf } from "./item-tree.ts";
 
 export default command({
   brief: "Show the folders and files of a vault as a tree",
@@ -13,9 +13,9 @@ export default command({
   ],
   flags: { folders: toggle("Show only folders"), depth: count("Show so many levels; all without it") },
   args: [VAULT] as const,
-  run: async (context, { folders, depth = Number.POSITIVE_INFINITY }, [given]) => {
+  run: async (context, { folders, depth = Number.POSITIVE_INFINITY }, [nameOrId]) => {
     const { task, signal } = context;
-    const vault = await findVault(task, given);
+    const vault = await findVault(task, nameOrId);
     const client = await context.client();
     const found = { folders: await all(client.folders.list({ vaultId: vault.id, limit: 1000 }, { signal })) };
     const files = folders ? [] : await all(client.files.list({ vaultId: vault.id, limit: 1000 }, { signal }));
@@ -25,13 +25,13 @@ export default command({
       ...treeLines(tree.items),
       `${String(found.folders.length)} folders${folders ? "" : `, ${String(files.length)} files`}`,
     ];
-    const exit = noteClosed(context, [...found.folders, ...files]);
+    const exit = reportClosed(context, [...found.folders, ...files]);
     return done({ vaultId: vault.id, name: vault.name, ...tree }, lines, { exit });
   },
 });
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }

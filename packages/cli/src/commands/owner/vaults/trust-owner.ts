@@ -12,8 +12,8 @@ export default command({
     },
   ],
   args: [VAULT, argument("ADDRESS", "Chain address of the new owner")] as const,
-  run: async (context, _flags, [given, address]) => {
-    const vaultId = await vaultIdOf(context.task, given);
+  run: async (context, _flags, [nameOrId, address]) => {
+    const vaultId = await vaultIdOf(context.task, nameOrId);
     const ownerAddress = address.toLowerCase();
     const client = await context.client();
     await client.vaults.trustOwner(vaultId, ownerAddress, { signal: context.signal });

@@ -18,13 +18,13 @@ export default command({
     owner: requiredText("Chain address of its owner", { placeholder: "0x…" }),
   },
   args: [argument("VAULT_ID", "The whole id of the vault")] as const,
-  run: async (context, { object, owner }, [given]) => {
-    const vaultId = wholeId(given);
+  run: async (context, { object, owner }, [idText]) => {
+    const vaultId = wholeId(idText);
     // A name would be looked up at the service, which is not to be trusted here.
     if (vaultId === null) throw usage("Pass the whole id of the vault", "ask the vault's owner for it");
-    const told = { chainObjectId: object.toLowerCase(), ownerAddress: owner.toLowerCase() };
+    const pinned = { chainObjectId: object.toLowerCase(), ownerAddress: owner.toLowerCase() };
     const client = await context.client();
-    await client.vaults.trust(vaultId, told, { signal: context.signal });
-    return done({ vaultId, ...told }, [`The vault ${vaultId} is pinned to that object and that owner`]);
+    await client.vaults.trust(vaultId, pinned, { signal: context.signal });
+    return done({ vaultId, ...pinned }, [`The vault ${vaultId} is pinned to that object and that owner`]);
   },
 });

@@ -17,10 +17,10 @@ export default command({
     }),
   },
   args: [VAULT] as const,
-  run: async (context, { name, keepVersionsDays }, [given]) => {
+  run: async (context, { name, keepVersionsDays }, [nameOrId]) => {
     if (name === undefined && keepVersionsDays === undefined)
       throw usage("Nothing is to be changed", "pass --name NAME or --keep-versions-days DAYS");
-    const { id } = await findVault(context.task, given);
+    const { id } = await findVault(context.task, nameOrId);
     const days = keepVersionsDays === undefined ? {} : { keepVersionsDays: keepVersionsDays.days };
     const changes = { ...(name === undefined ? {} : { name }), ...days };
     const client = await context.client();
@@ -30,9 +30,9 @@ export default command({
 });
 
 /** null: as the service's setting says. */
-function parseDays(given: string): { readonly days: number | null } {
-  if (given === "default") return { days: null };
-  const days = Number(given);
-  if (/^\d{1,3}$/.test(given) && days >= 1 && days <= 365) return { days };
+function parseDays(typed: string): { readonly days: number | null } {
+  if (typed === "default") return { days: null };
+  const days = Number(typed);
+  if (/^\d{1,3}$/.test(typed) && days >= 1 && days <= 365) return { days };
   throw new Error("expected 1 to 365 days, or default");
 }

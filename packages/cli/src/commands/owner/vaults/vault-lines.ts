@@ -3,7 +3,7 @@ import type { Vault } from "@coffer/sdk";
 import { untrusted } from "@coffer/tasks";
 import { factLines } from "../../../terminal/facts.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 
 export const vaultLines = (vault: Vault): string[] =>
   factLines([

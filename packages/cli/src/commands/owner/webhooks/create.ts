@@ -1,6 +1,6 @@
 import { command, requiredText, text, texts } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
-import { handOut, TO_FILE } from "../secret-file.ts";
+import { deliverSecret, TO_FILE } from "../secret-file.ts";
 import { parseEvents } from "./events-flag.ts";
 import { webhookLines } from "./webhook-lines.ts";
 
@@ -21,15 +21,15 @@ export default command({
     ...TO_FILE,
   },
   run: async (context, { url, events, description, toFile }) => {
-    const wish = {
+    const request = {
       url,
       events: parseEvents(events ?? ["*"]),
       ...(description === undefined ? {} : { description }),
     };
     const client = await context.client();
-    const create = () => client.webhooks.create(wish, { signal: context.signal });
-    const { made, file } = await handOut(context, toFile, create, ({ secret }) => secret);
-    const { webhook, secret } = made;
+    const create = () => client.webhooks.create(request, { signal: context.signal });
+    const { created, file } = await deliverSecret(context, toFile, create, ({ secret }) => secret);
+    const { webhook, secret } = created;
     const lines = [
       ...webhookLines(webhook),
       file === null ? `Its secret, which is not shown again: ${secret}` : `Its secret is in ${file}`,

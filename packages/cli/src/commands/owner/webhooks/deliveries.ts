@@ -1,10 +1,10 @@
 import { findWebhook, untrusted } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
 import { choice, command, optionalArgument } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { PAGE_FLAGS, pageListing, readPages } from "../../../list-pages.ts";
 import { listing, type Listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 import { DELIVERY_COLUMNS, deliveryLines, WEBHOOK } from "./webhook-lines.ts";
 
 export default command({
@@ -20,17 +20,17 @@ export default command({
   flags: { status: choice("Only with this status", ["pending", "delivering", "success", "failed"]), ...PAGE_FLAGS },
   args: [WEBHOOK, optionalArgument("DELIVERY", "The whole id of a delivery")] as const,
   isList: true,
-  run: async (context, { status, ...wanted }, [given, deliveryId]) => {
-    const { id } = await findWebhook(context.task, given);
+  run: async (context, { status, ...pageChoice }, [idText, deliveryId]) => {
+    const { id } = await findWebhook(context.task, idText);
     if (deliveryId !== undefined) return await attemptsOf(context, id, deliveryId.toLowerCase());
     const client = await context.client();
     const filter = status === undefined ? {} : { status };
-    const part = await readPart(wanted, (query) =>
+    const page = await readPages(pageChoice, (query) =>
       client.webhooks.deliveries(id, { ...query, ...filter }, { signal: context.signal }),
     );
-    return partListing(context, part, {
+    return pageListing(context, page, {
       name: "deliveries",
-      rest: { webhookId: id },
+      otherFields: { webhookId: id },
       empty: "No deliveries.",
       columns: DELIVERY_COLUMNS,
     });
@@ -42,7 +42,7 @@ async function attemptsOf({ client, signal }: Context, webhookId: string, delive
   return listing({
     name: "attempts",
     items: attempts,
-    rest: { webhookId, delivery },
+    otherFields: { webhookId, delivery },
     empty: "No attempts yet.",
     after: ["", ...deliveryLines(delivery)],
     columns: [

@@ -1,17 +1,17 @@
 import { untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
-import { word } from "../words.ts";
+import { PAGE_FLAGS, pageListing, readPages } from "../../../list-pages.ts";
+import { word } from "../cell-text.ts";
 
 export default command({
   brief: "List webhooks",
   examples: [{ line: "coffer webhooks list", does: "with their last deliveries" }],
   flags: PAGE_FLAGS,
   isList: true,
-  run: async (context, wanted) => {
+  run: async (context, pageChoice) => {
     const client = await context.client();
-    const part = await readPart(wanted, (query) => client.webhooks.list(query, { signal: context.signal }));
-    return partListing(context, part, {
+    const page = await readPages(pageChoice, (query) => client.webhooks.list(query, { signal: context.signal }));
+    return pageListing(context, page, {
       name: "webhooks",
       empty: "No webhooks. Make one: coffer webhooks create --url URL",
       columns: [

@@ -2,10 +2,10 @@ import type { ReceivedEvent } from "@coffer/sdk";
 import { isSubscribed } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, text, texts } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfFollowing } from "../../../exit-codes.ts";
 import { done, written, type Result } from "../../../result.ts";
 import { parseEvents } from "./events-flag.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret, type ForwardOutcome } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send the account's events to an address of this machine",
@@ -35,17 +35,17 @@ export default command({
     const client = await context.client();
     // On purpose: the receiver needs it, and it counts for this run alone.
     if (secretFile === undefined) await context.world.stderr.write(`Secret of this run: ${secret}\n`);
-    const sent: Forwarded[] = [];
-    context.note("Waiting for events; Ctrl-C ends it");
+    const forwardedEvents: ForwardOutcome[] = [];
+    context.printNote("Waiting for events; Ctrl-C ends it");
     const { signal } = context;
     for await (const event of client.events.follow({ signal, ...(after === undefined ? {} : { after }) })) {
       if (!isSubscribed(kinds, event.type)) continue;
       const forwarded = await forward(context, receiver, secret, { id: messageId(event), event });
-      sent.push(forwarded);
-      await tell(context, forwarded);
-      if (sent.length >= most) break;
+      forwardedEvents.push(forwarded);
+      await printForwarded(context, forwarded);
+      if (forwardedEvents.length >= most) break;
     }
-    return ended(context, sent);
+    return listenReport(context, forwardedEvents);
   },
 });
 
@@ -53,14 +53,18 @@ export default command({
 const messageId = ({ data }: ReceivedEvent): string =>
   `msg_${data.accountId.replaceAll("-", "")}${String(data.sequence)}`;
 
-async function tell({ globals, write, writeLine }: Context, forwarded: Forwarded): Promise<void> {
+async function printForwarded({ globals, write, writeLine }: Context, forwarded: ForwardOutcome): Promise<void> {
   if (globals.jsonLines) await writeLine(forwarded);
   else if (!globals.json) await write(`${forwardedLine(forwarded)}\n`);
 }
 
-function ended({ globals, world }: Context, sent: readonly Forwarded[]): Result {
-  const exit = world.interrupted.aborted ? EXIT.interrupted : EXIT.done;
+function listenReport({ globals, world }: Context, forwardedEvents: readonly ForwardOutcome[]): Result {
+  const exit = exitOfFollowing(world.interrupted);
   if (globals.jsonLines) return written(exit);
-  const failed = sent.filter(({ error }) => error !== "").length;
-  return done({ forwarded: sent }, [`${String(sent.length)} events, ${String(failed)} of them not taken`], { exit });
+  const failed = forwardedEvents.filter(({ error }) => error !== "").length;
+  return done(
+    { forwarded: forwardedEvents },
+    [`${String(forwardedEvents.length)} events, ${String(failed)} of them not taken`],
+    { exit },
+  );
 }

@@ -17,11 +17,11 @@ export default command({
     until: text("Up to this time; now without it", { placeholder: "TIME" }),
   },
   args: [WEBHOOK, optionalArgument("DELIVERY", "The whole id of a delivery")] as const,
-  run: async (context, { since, until }, [given, deliveryId]) => {
+  run: async (context, { since, until }, [idText, deliveryId]) => {
     const { signal, task } = context;
     if ((deliveryId === undefined) === (since === undefined))
       throw usage("Name a delivery or a time, one of them", "coffer webhooks deliveries WEBHOOK lists them");
-    const { id } = await findWebhook(task, given);
+    const { id } = await findWebhook(task, idText);
     const client = await context.client();
     if (deliveryId !== undefined) {
       const delivery = await client.webhooks.redeliver(id, deliveryId.toLowerCase(), { signal });

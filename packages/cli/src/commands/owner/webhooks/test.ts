@@ -1,6 +1,6 @@
 import { findWebhook } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { deliveryLines, WEBHOOK } from "./webhook-lines.ts";
 
@@ -9,11 +9,11 @@ export default command({
   description: "It exits with 1 when the receiver did not take it.",
   examples: [{ line: "coffer webhooks test 5f0c2a1e", does: "at most 15 seconds" }],
   args: [WEBHOOK] as const,
-  run: async (context, _flags, [given]) => {
-    const { id } = await findWebhook(context.task, given);
+  run: async (context, _flags, [idText]) => {
+    const { id } = await findWebhook(context.task, idText);
     const delivery = await (await context.client()).webhooks.test(id, { signal: context.signal });
     return done({ delivery }, deliveryLines(delivery), {
-      exit: delivery.status === "success" ? EXIT.done : EXIT.failed,
+      exit: exitOfVerdict(delivery.status === "success"),
     });
   },
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { argument, command, requiredText, text } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send a made-up event to an address of this machine",
@@ -24,16 +24,16 @@ export default command({
   run: async (context, { forwardTo, secretFile }, [kind]) => {
     const receiver = parseReceiver(forwardTo);
     const secret = await signingSecret(context, secretFile);
-    const known = await (await context.client()).webhooks.eventKinds({ signal: context.signal });
-    const example = known.find((each) => each.kind === kind)?.example;
+    const kinds = await (await context.client()).webhooks.eventKinds({ signal: context.signal });
+    const example = kinds.find((each) => each.kind === kind)?.example;
     if (example === undefined)
-      throw usage(`There is no such event: ${kind}`, `name one of ${known.map((each) => each.kind).join(", ")}`);
+      throw usage(`There is no such event: ${kind}`, `name one of ${kinds.map((each) => each.kind).join(", ")}`);
     if (secretFile === undefined) await context.world.stderr.write(`Secret of this run: ${secret}\n`);
     const event = { ...example, type: kind, timestamp: new Date(context.world.now()).toISOString() };
     const message = { id: `msg_${randomUUID().replaceAll("-", "")}`, event };
     const forwarded = await forward(context, receiver, secret, message);
     return done({ forwarded, event }, [forwardedLine(forwarded)], {
-      exit: forwarded.error === "" ? EXIT.done : EXIT.failed,
+      exit: exitOfVerdict(forwarded.error === ""),
     });
   },
 });

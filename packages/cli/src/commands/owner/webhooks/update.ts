@@ -20,7 +20,7 @@ export default command({
     paused: toggle("Keep events for later"),
   },
   args: [WEBHOOK] as const,
-  run: async (context, { url, events, description, active, paused }, [given]) => {
+  run: async (context, { url, events, description, active, paused }, [idText]) => {
     if (active && paused) throw usage("--active and --paused contradict each other", "leave one out");
     const changes = {
       ...(url === undefined ? {} : { url }),
@@ -29,7 +29,7 @@ export default command({
       ...(active || paused ? { active } : {}),
     };
     if (Object.keys(changes).length === 0) throw usage("Nothing is to be changed", "coffer webhooks update --help");
-    const { id } = await findWebhook(context.task, given);
+    const { id } = await findWebhook(context.task, idText);
     const client = await context.client();
     const webhook = await client.webhooks.update(id, changes, { signal: context.signal });
     return done({ webhook }, webhookLines(webhook));

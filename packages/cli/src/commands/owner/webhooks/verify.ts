@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, verbatim } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done, type Document } from "../../../result.ts";
 
@@ -41,23 +41,23 @@ export default command({
       const event = await verifyWebhook(delivered);
       return done({ valid: true, event }, [`The signature holds. It is ${event.type} of ${event.timestamp}`]);
     } catch (thrown) {
-      if (thrown instanceof WebhookVerificationError) return refused(thrown);
+      if (thrown instanceof WebhookVerificationError) return refusalReport(thrown);
       if (thrown instanceof TypeError) throw usage("The file holds no secret of a webhook", `look into ${secretFile}`);
       throw thrown;
     }
   },
 });
 
-const refused = ({ reason, message }: { readonly reason: string; readonly message: string }): Document =>
+const refusalReport = ({ reason, message }: { readonly reason: string; readonly message: string }): Document =>
   done({ valid: false, reason, message }, [`The signature does not hold: ${message} (${reason})`], {
-    exit: EXIT.failed,
+    exit: exitOfVerdict(false),
   });
 
 const read = async ({ signal, world }: Context, file: string): Promise<Buffer> =>
   file === "-" ? Buffer.from(await world.stdin.readAll(signal)) : await readFile(resolve(world.workingDirectory, file));
 
-async function headerLines(context: Context, given: readonly string[]): Promise<string[]> {
-  const parts = given.map(async (each) =>
+async function headerLines(context: Context, flagTexts: readonly string[]): Promise<string[]> {
+  const parts = flagTexts.map(async (each) =>
     each.startsWith("@") ? (await read(context, each.slice(1))).toString("utf8").split(/\r?\n/) : [each],
   );
   return (await Promise.all(parts)).flat();

@@ -5,7 +5,7 @@ import type { Column } from "../../../result.ts";
 import { factLines } from "../../../terminal/facts.ts";
 import { timeText } from "../../../terminal/visible.ts";
 import { untrusted } from "@coffer/tasks";
-import { word } from "../words.ts";
+import { word } from "../cell-text.ts";
 
 export const WEBHOOK = argument("WEBHOOK", "Id, beginning of the id, or address");
 

@@ -1,0 +1,14 @@
+/** The types of an endpoint's parts, as the methods of resources take and return them. */
+import type { CallInput, EndpointDefinition, Output, PageQuery } from "@coffer/contract";
+import type { ByteBody } from "./byte-body.ts";
+
+export type Query<E extends EndpointDefinition> =
+  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? Readonly<NonNullable<Value>> : never;
+export type Body<E extends EndpointDefinition> =
+  CallInput<E, ByteBody> extends { readonly body?: infer Value } ? Readonly<NonNullable<Value>> : never;
+
+/** The query of a list. */
+export type ListQuery<E extends EndpointDefinition> = PageQuery & Omit<Query<E>, keyof PageQuery>;
+
+/** The JSON that an endpoint returns. */
+export type Result<E extends EndpointDefinition> = Readonly<Output<E, never>>;

@@ -1,3 +1,0 @@
-/** Every sentence that an error of the service, of the input or of the connection can need. */
-export { describeIssues, ERROR_TEXTS, stepOfRefusedKey } from "@coffer/contract";
-export { connectionWords, proxyStep } from "./connection-words.ts";
