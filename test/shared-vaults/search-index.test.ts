@@ -1,8 +1,8 @@
 /** The index of names of `client.search` between two runs: built in steps, kept encrypted, deleted with the access. */
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vaultStores, type Client, type Middleware, type Table } from "@coffer/sdk";
+import { vaultStores, type Client, type Middleware, type Row, type Table } from "@coffer/sdk";
 import { fileStore } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MARCH, namesOf, put, searchScene } from "../kit/search-scene.ts";
@@ -52,18 +52,43 @@ describe("the index between two runs", () => {
     const [file = ""] = await readdir(directory);
     expect(file).toBe(`names-${vault.id}.table`);
     const bytes = await readFile(join(directory, file));
-    for (const part of ["March", "sum", "names 1", vault.id]) expect(bytes.includes(part)).toBe(false);
+    for (const part of ["March", "sum", "names 2", vault.id]) expect(bytes.includes(part)).toBe(false);
     expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
   });
+
+  const rows = async (vaultId: string): Promise<readonly Row[]> => (await indexOf(vaultId).page({ limit: 100 })).rows;
 
   it.each<[what: string, change: (bytes: Buffer) => Uint8Array]>([
     ["cut", (bytes) => bytes.subarray(0, 60)],
     ["empty", () => new Uint8Array(0)],
     ["altered", (bytes) => bytes.with(-20, (bytes.at(-20) ?? 0) ^ 1)],
     ["of a key that nobody has", (bytes) => bytes.with(3, (bytes.at(3) ?? 0) ^ 1)],
-  ])("is built again when it is %s", async (_what, change) => {
-    const index = Buffer.from((await indexOf(vault.id).get("index")) ?? []);
-    await indexOf(vault.id).write([{ key: "index", value: change(index) }]);
+  ])("is built again when the head or a page is %s", async (_what, change) => {
+    for (const kind of ["head", "page "]) {
+      const row = (await rows(vault.id)).find(({ key }) => key.startsWith(kind));
+      await indexOf(vault.id).write([{ key: row?.key ?? "", value: change(Buffer.from(row?.value ?? [])) }]);
+      expect(await namesOf(kept(member).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
+      const asked: string[] = [];
+      const watch: Middleware = (request, next, { endpointId }) => (asked.push(endpointId), next(request));
+      expect(await namesOf(kept(member, [watch]).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
+      expect(asked).not.toContain("files.list");
+    }
+  });
+
+  it("is refused when its file is damaged, and is not built again before somebody says so", async () => {
+    const path = join(directory, `names-${vault.id}.table`);
+    const whole = await readFile(path);
+    const damaged = whole.with(60, (whole[60] ?? 0) ^ 1);
+    await writeFile(path, damaged);
+    const search = kept(member).search({ q: "march", vaultId: vault.id });
+    await expect(search).rejects.toMatchObject({ code: "configuration", message: expect.stringContaining(path) });
+    const everywhere = await kept(member).search({ q: "march" });
+    expect([everywhere.complete, everywhere.unsearched]).toEqual([
+      false,
+      [{ vaultId: vault.id, reason: "configuration" }],
+    ]);
+    expect(await readFile(path)).toEqual(Buffer.from(damaged));
+    await rm(path);
     expect(await namesOf(kept(member).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
     expect(await namesOf(kept(member).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
   });
@@ -73,7 +98,8 @@ describe("the index between two runs", () => {
     await put(owner.client, other.id, "march of others.txt");
     const client = kept(owner);
     expect(await namesOf(client.search({ q: "march", vaultId: other.id }))).toEqual(["march of others.txt"]);
-    await indexOf(other.id).write([{ key: "index", value: await indexOf(vault.id).get("index") }]);
+    await indexOf(other.id).clear();
+    await indexOf(other.id).write(await rows(vault.id));
     expect(await namesOf(kept(owner).search({ q: "march", vaultId: other.id }))).toEqual(["march of others.txt"]);
     let isGone = true;
     const forget: Middleware = async (request, next, { endpointId }) => {

@@ -145,6 +145,21 @@ describe("a file", () => {
     expect(await contentOf(table())).toEqual({ ...state, c: "1" });
   });
 
+  it("loses several relaxed writes together where a power failure left zeros for them", async () => {
+    await table().write([row("a", "1")]);
+    const sizes = [statSync(path).size];
+    for (const key of ["b", "c", "d"]) {
+      await table().write([row(key, "x".repeat(2_000))], { durability: "relaxed" });
+      sizes.push(statSync(path).size);
+    }
+    const whole = readFileSync(path);
+    for (const from of [sizes[0] ?? 0, (sizes[1] ?? 0) + 512, (sizes[2] ?? 0) + 100]) {
+      writeFileSync(path, Buffer.from(whole).fill(0, Math.ceil(from / 512) * 512));
+      const present = ["b", "c", "d"].filter((_, at) => (sizes[at + 1] ?? 0) <= from);
+      expect(Object.keys(await contentOf(table()))).toEqual(["a", ...present]);
+    }
+  });
+
   it.each<[string, (whole: Buffer) => Buffer]>([
     ["a changed byte in a frame in the middle", (whole) => changed(whole, 50)],
     ["a changed byte in the head of a frame", (whole) => changed(whole, 33)],

@@ -1,6 +1,16 @@
 /** One table of the profile store as a file: what was written is appended, and the place of each row's value is in memory. */
 import type { BigIntStats } from "node:fs";
-import { closeSync, existsSync, fdatasync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -151,7 +161,8 @@ export class FileTable implements Table {
   }
 
   async #append(frame: Buffer, durability: "strict" | "relaxed"): Promise<void> {
-    const descriptor = openSync(this.#path, "a", 0o600);
+    // Without `O_CREAT`: a file without a header is none.
+    const descriptor = openSync(this.#path, constants.O_WRONLY | constants.O_APPEND);
     try {
       // A frame that a crash cut off: nothing may follow it.
       if (fstatSync(descriptor).size > this.#end) ftruncateSync(descriptor, this.#end);

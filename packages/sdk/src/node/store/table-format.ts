@@ -94,7 +94,8 @@ export function readFrame(descriptor: number, at: number, size: number): FrameRe
   if (start + length > size) return { kind: "end" };
   const payload = readAt(descriptor, start, length);
   if (crc32(payload) !== head.readUInt32BE(4)) {
-    const isTorn = start + length === size && lacksSector(payload, start);
+    // Frames that nobody waited for may be lost together.
+    const isTorn = lacksSector(payload, start) && isZero(readAt(descriptor, start + length, size - start - length));
     return { kind: isTorn ? "end" : "damaged" };
   }
   return { kind: "frame", end: start + length, rows: rowsIn(payload, start) };
