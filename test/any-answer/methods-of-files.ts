@@ -244,9 +244,7 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
     const path = join(run.world.machine.directory, run.draw.word("uploads"));
     const { store } = run.world.machine;
     await writeFile(path, body);
-    const [outcome] = await node
-      .uploadFiles(run.client, [{ path, ...place, name }], { store })
-      .finally(() => rm(path));
+    const [outcome] = await node.uploadFiles(run.client, [{ path, ...place, name }], { store }).finally(() => rm(path));
     if (outcome?.result == null) throw outcome?.error ?? new Error("no outcome");
     return outcome.result.file;
   }),
