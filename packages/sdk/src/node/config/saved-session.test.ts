@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
@@ -107,6 +107,27 @@ describe("a saved session", () => {
     expect(await savedSession("default", setting.file)).toBeNull();
     await writeFile(setting.file, setting.text);
     expect(await savedSession("default", setting.file)).not.toBeNull();
+  });
+
+  it("that is damaged is refused with the repair, and neither signed out of nor replaced in silence", async () => {
+    const setting = await openProfile();
+    const table = tableOf(setting);
+    const damaged = Buffer.from(await readFile(table));
+    damaged[40] = (damaged[40] ?? 0) ^ 1;
+    await writeFile(table, damaged);
+    const refusal = { code: "configuration", message: expect.stringContaining(`${table} is damaged at byte`) };
+    const profile = { baseUrl: BASE_URL, apiKey: null };
+    const next = { refreshToken: new Secret("next"), accessToken: null, expiresAt: null, presented: false };
+    for (const use of [
+      () => savedSession("default", setting.file),
+      () => readConfig(setting.file),
+      () => writeConfig({ profiles: { default: { ...profile, session: null } } }, setting.file),
+      () => writeConfig({ profiles: { default: { ...profile, session: next } } }, setting.file),
+    ])
+      await expect(use()).rejects.toMatchObject(refusal);
+    expect(await readFile(table)).toEqual(damaged);
+    await rm(table);
+    expect(await savedSession("default", setting.file)).toBeNull();
   });
 
   it("is one for each profile of each configuration, and goes with its profile", async () => {

@@ -80,3 +80,24 @@ it("a large upload goes on without a journal where none can be kept", async () =
   ).rejects.toMatchObject({ code: "ENOENT" });
   expect(await readFile(path, "utf8")).toBe("0123456789");
 });
+
+it("a large upload is refused where its journal is damaged, and sends nothing", async () => {
+  const directory = makeDirectory();
+  const { client, sent } = await openService();
+  const { id: vaultId } = await client.vaults.create({ name: "damaged", type: "public" });
+  const [path, store] = [join(directory, "large"), join(directory, "store")];
+  await writeFile(path, Buffer.alloc(9 * 1024 * 1024));
+  await fileStore(store)
+    .table("uploads")
+    .write([{ key: "an upload", value: Buffer.from("row") }]);
+  const table = join(store, "uploads.table");
+  const damaged = Buffer.from(await readFile(table));
+  damaged[60] = (damaged[60] ?? 0) ^ 1;
+  await writeFile(table, damaged);
+  sent.length = 0;
+  await expect(uploadFile(client, path, { vaultId, store: fileStore(store) })).rejects.toMatchObject({
+    code: "configuration",
+    message: expect.stringContaining(table),
+  });
+  expect([sent.length, await readFile(table)]).toEqual([0, damaged]);
+});

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { describeProfileStore } from "../../../../../test/suites/profile-store.ts";
-import { rowsOf, type RowChange, type Table } from "../../store/profile-store.ts";
+import { followTable, rowsOf, type RowChange, type Table } from "../../store/profile-store.ts";
 import { fileStore, storeDirectory } from "./file-store.ts";
 
 const row = (key: string, value: string | null): RowChange => ({
@@ -91,6 +91,28 @@ describe("a store in files", () => {
     expect(await contentOf(reading)).toEqual({ a: "1" });
     await reading.write([row("d", "1")]);
     expect(await contentOf(writing)).toEqual({ a: "1", d: "1" });
+  });
+
+  it("is followed truly from a copy that was put back, and written to since", async () => {
+    const following = table();
+    await following.write([row("a", "1")]);
+    const copy = readFileSync(path);
+    await following.write([row("b", "1")]);
+    const rows = new Map<string, string>();
+    const follow = (since: string | null) =>
+      followTable(following, since, {
+        clear: () => {
+          rows.clear();
+        },
+        set: (key, value) => void (value === null ? rows.delete(key) : rows.set(key, Buffer.from(value).toString())),
+      });
+    const cursor = await follow(null);
+    expect(Object.fromEntries(rows)).toEqual({ a: "1", b: "1" });
+    writeFileSync(path, copy);
+    for (const key of ["c", "d", "e"]) await table().write([row(key, "longer than what was there before")]);
+    await follow(cursor);
+    expect(Object.fromEntries(rows)).toEqual(await contentOf(table()));
+    expect([...rows.keys()]).toEqual(["a", "c", "d", "e"]);
   });
 });
 

@@ -1,4 +1,5 @@
 /** One table of the profile store as a file: what was written is appended, and the place of each row's value is in memory. */
+import { randomUUID } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import {
   closeSync,
@@ -43,7 +44,7 @@ const GAP_BYTES = 4 * 1024;
 const BYTES_PER_TURN = 8 * 1024 * 1024;
 
 /** Where the value of a row is in the file. */
-interface Place {
+interface ValueLocation {
   readonly at: number;
   readonly length: number;
 }
@@ -51,11 +52,13 @@ interface Place {
 export class FileTable implements Table {
   readonly #path: string;
   /** Rows in the order of writing. */
-  #places = new Map<string, Place>();
+  #locations = new Map<string, ValueLocation>();
   /** Keys in their order; null: to be sorted again. */
   #ordered: readonly string[] | null = null;
   /** Of the file that was read; null: there was none. */
   #nonce: string | null = null;
+  /** Another one whenever the file does not go on from what was read, such as an earlier copy that was put back. */
+  #epoch: string = randomUUID();
   /** The end of the last whole frame that was read. */
   #end = 0;
   /** Bytes of the rows that count. */
@@ -75,9 +78,9 @@ export class FileTable implements Table {
 
   page({ prefix = "", after = null, limit }: KeyRange): Promise<RowPage> {
     return this.#read((descriptor) => {
-      this.#ordered ??= [...this.#places.keys()].sort();
+      this.#ordered ??= [...this.#locations.keys()].sort();
       const first =
-        after !== null && after >= prefix ? placeBehind(this.#ordered, after) : placeOf(this.#ordered, prefix);
+        after !== null && after >= prefix ? indexBehind(this.#ordered, after) : indexOf(this.#ordered, prefix);
       const keys = this.#ordered.slice(first, first + limit + 1).filter((key) => key.startsWith(prefix));
       const isMore = keys.length > limit;
       const values = this.#valuesOf(descriptor, isMore ? keys.slice(0, limit) : keys);
@@ -88,10 +91,10 @@ export class FileTable implements Table {
 
   changes(since: string | null): Promise<RowChanges> {
     return this.#read((descriptor) => {
-      const [nonce, place = "0"] = since?.split(" ") ?? [];
-      const isAnew = nonce !== (this.#nonce ?? "none") || Number(place) > this.#end;
+      const [epoch, end = "0"] = since?.split(" ") ?? [];
+      const isAnew = epoch !== this.#epoch;
       const changes: RowChange[] = [];
-      let at = isAnew ? HEADER_BYTES : Number(place);
+      let at = isAnew ? HEADER_BYTES : Number(end);
       const start = at;
       while (descriptor !== null && at < this.#end && at - start < PIECE_BYTES) {
         const frame = readFrame(descriptor, at, this.#end);
@@ -99,7 +102,7 @@ export class FileTable implements Table {
         for (const { key, value } of frame.rows) changes.push({ key, value: value === null ? null : copy(value) });
         at = frame.end;
       }
-      return { isAnew, changes, cursor: `${this.#nonce ?? "none"} ${String(at)}`, isMore: at < this.#end };
+      return { isAnew, changes, cursor: `${this.#epoch} ${String(at)}`, isMore: at < this.#end };
     });
   }
 
@@ -130,7 +133,7 @@ export class FileTable implements Table {
 
   /** Whether it has rows. */
   async hasRows(): Promise<boolean> {
-    return this.#read(() => this.#places.size > 0);
+    return this.#read(() => this.#locations.size > 0);
   }
 
   async #lock(): Promise<LockFile> {
@@ -153,10 +156,10 @@ export class FileTable implements Table {
   }
 
   #endsEmpty(changes: readonly RowChange[]): boolean {
-    if (changes.length < this.#places.size) return false;
+    if (changes.length < this.#locations.size) return false;
     const last = new Map(changes.map(({ key, value }) => [key, value]));
     return (
-      [...last.values()].every((value) => value === null) && [...this.#places.keys()].every((key) => last.has(key))
+      [...last.values()].every((value) => value === null) && [...this.#locations.keys()].every((key) => last.has(key))
     );
   }
 
@@ -180,7 +183,7 @@ export class FileTable implements Table {
   /** Puts the rows that count, with the changes, into a new file, in the order of writing. */
   async #rewrite(changes: readonly RowChange[], isErased: boolean): Promise<void> {
     const last = new Map(changes.map((change) => [change.key, change]));
-    const kept = [...this.#places.keys()].filter((key) => !last.has(key));
+    const kept = [...this.#locations.keys()].filter((key) => !last.has(key));
     if (kept.length === 0 && changes.every(({ value }) => value === null)) {
       await this.#remove();
       return;
@@ -218,7 +221,7 @@ export class FileTable implements Table {
     let bytes = 0;
     for (const key of keys) {
       piece.push(key);
-      bytes += this.#places.get(key)?.length ?? 0;
+      bytes += this.#locations.get(key)?.length ?? 0;
       if (bytes < PIECE_BYTES && piece.length < 10_000) continue;
       yield piece;
       piece = [];
@@ -269,7 +272,7 @@ export class FileTable implements Table {
   async #load(): Promise<void> {
     const descriptor = openIfThere(this.#path);
     if (descriptor === null) {
-      this.#forget(null);
+      this.#reset(null);
       return;
     }
     try {
@@ -278,20 +281,20 @@ export class FileTable implements Table {
       const size = Number(stats.size);
       // Frames are only added: a change without more bytes is somebody's, such as an earlier copy that was put back.
       const isTouched = this.#stats !== null && (stats.ino !== this.#stats.ino || size <= this.#end);
-      if (nonce !== this.#nonce || isTouched) this.#forget(nonce);
+      if (nonce !== this.#nonce || isTouched) this.#reset(nonce);
       let isWhole = this.#end === HEADER_BYTES;
       for (let read = 0; ;) {
         const frame = readFrame(descriptor, this.#end, size);
         if (frame.kind === "damaged") {
           if (isWhole) throw this.#damaged(this.#end);
           // Perhaps it does not go on from what was read before: look at all of it.
-          this.#forget(nonce);
+          this.#reset(nonce);
           isWhole = true;
           continue;
         }
         if (frame.kind === "end") break;
         for (const { key, value, at } of frame.rows)
-          this.#take(key, value === null ? null : { at, length: value.length });
+          this.#setLocation(key, value === null ? null : { at, length: value.length });
         read += frame.end - this.#end;
         this.#end = frame.end;
         if (read < BYTES_PER_TURN) continue;
@@ -300,33 +303,34 @@ export class FileTable implements Table {
       }
       this.#stats = stats;
     } catch (error) {
-      this.#forget(null);
+      this.#reset(null);
       throw error;
     } finally {
       closeSync(descriptor);
     }
   }
 
-  #forget(nonce: string | null): void {
-    this.#places = new Map();
+  #reset(nonce: string | null): void {
+    this.#locations = new Map();
     this.#ordered = null;
     this.#nonce = nonce;
+    this.#epoch = randomUUID();
     this.#end = nonce === null ? 0 : HEADER_BYTES;
     this.#counting = 0;
     this.#stats = null;
   }
 
-  #take(key: string, place: Place | null): void {
-    const before = this.#places.get(key);
+  #setLocation(key: string, location: ValueLocation | null): void {
+    const before = this.#locations.get(key);
     if (before !== undefined) {
       this.#counting -= rowBytes(key, before.length);
-      this.#places.delete(key);
+      this.#locations.delete(key);
     }
-    if (place !== null) {
-      this.#counting += rowBytes(key, place.length);
-      this.#places.set(key, place);
+    if (location !== null) {
+      this.#counting += rowBytes(key, location.length);
+      this.#locations.set(key, location);
     }
-    if ((before === undefined) !== (place === null)) this.#ordered = null;
+    if ((before === undefined) !== (location === null)) this.#ordered = null;
   }
 
   /** In the order of `keys`, without those that are not there. Those that lie together are read together. */
@@ -334,8 +338,8 @@ export class FileTable implements Table {
     const values = new Map<string, Uint8Array>();
     if (descriptor === null) return values;
     const found = keys.flatMap((key) => {
-      const place = this.#places.get(key);
-      return place === undefined ? [] : [{ key, ...place }];
+      const location = this.#locations.get(key);
+      return location === undefined ? [] : [{ key, ...location }];
     });
     // In the order of the keys, before the values are there.
     for (const { key } of found) values.set(key, EMPTY);
@@ -377,8 +381,8 @@ function copy(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** The first place whose key is not before `key`. */
-function placeOf(keys: readonly string[], key: string): number {
+/** The first index whose key is not before `key`. */
+function indexOf(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -388,9 +392,9 @@ function placeOf(keys: readonly string[], key: string): number {
   return low;
 }
 
-function placeBehind(keys: readonly string[], key: string): number {
-  const place = placeOf(keys, key);
-  return keys[place] === key ? place + 1 : place;
+function indexBehind(keys: readonly string[], key: string): number {
+  const index = indexOf(keys, key);
+  return keys[index] === key ? index + 1 : index;
 }
 
 /** A file that grew, or was replaced, differs: nothing else ever changes one. */
