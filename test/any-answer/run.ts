@@ -1,7 +1,7 @@
 /** One call of a client at a time, against a service that lies in its answers: what left for it, what came of it, and what stands pinned. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pinStore } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import type { Draw } from "./draw.ts";
 import type { Sent } from "./liar.ts";
 import { blameRequest, hiddenOf } from "./outgoing.ts";

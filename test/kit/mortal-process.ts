@@ -3,7 +3,8 @@ import { cpSync, rmSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vaultStores, type Client, type Middleware } from "@coffer/sdk";
+import type { Client, Middleware } from "@coffer/sdk";
+import { vaultStores } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import type { SharedPerson, SharedStack } from "./shared-stack.ts";
 

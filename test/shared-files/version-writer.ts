@@ -3,9 +3,9 @@
  * output what the service confirmed, a line each: the file, the version that it had read, and the one that it made. It ends when its input does.
  */
 import { writeSync } from "node:fs";
-import { chainKeySigner, createClient, SdkError, vaultStores } from "@coffer/sdk";
+import { chainKeySigner, createClient, SdkError } from "@coffer/sdk";
 import { fileStore } from "@coffer/sdk/node";
-import { sharedVaults } from "@coffer/sdk/shared";
+import { sharedVaults, vaultStores } from "@coffer/sdk/shared";
 import type { NetworkConfiguration } from "@coffer/chain";
 import { contentOver } from "./content-over.ts";
 

@@ -1,6 +1,7 @@
 /** Two processes of one machine that do the same at once, as a double click does: one effect, and both are told how it ended. */
 import { randomBytes } from "node:crypto";
-import { vaultStores, type Client, type CreationJournal, type Vault } from "@coffer/sdk";
+import type { Client, CreationJournal, Vault } from "@coffer/sdk";
+import { vaultStores } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readHeight, readObject, readRows } from "../kit/crash-points.ts";

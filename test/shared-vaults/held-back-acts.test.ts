@@ -4,7 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { openChain } from "@coffer/chain";
-import { pinStore, type Client, type Clock, type Vault } from "@coffer/sdk";
+import type { Client, Clock, Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import { toHex } from "@mysten/sui/utils";
 import { beforeEach, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 /** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
-import { pinStore, type Client, type ClientOptions, type Clock, type Vault } from "@coffer/sdk";
+import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";

@@ -1,6 +1,7 @@
 /** A service whose answers are of something else than was asked for: no pin changes, and what lies in a shared vault stays in it. */
 import { randomUUID } from "node:crypto";
-import { pinStore, type File, type Folder, type Middleware, type Vault } from "@coffer/sdk";
+import type { File, Folder, Middleware, Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingOfFiles, watching } from "../kit/lying-service.ts";
 import { openMachine, type Machine } from "../kit/machine.ts";

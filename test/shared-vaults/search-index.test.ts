@@ -2,7 +2,8 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vaultStores, type Client, type Middleware, type Row, type Table } from "@coffer/sdk";
+import type { Client, Middleware, Row, Table } from "@coffer/sdk";
+import { vaultStores } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MARCH, namesOf, put, searchScene } from "../kit/search-scene.ts";

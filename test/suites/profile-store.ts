@@ -1,5 +1,6 @@
 /** What every profile store must do, whatever its medium. */
-import { followTable, rowsOf, type RowChange, type ProfileStore, type Table } from "@coffer/sdk";
+import type { RowChange, ProfileStore, Table } from "@coffer/sdk";
+import { followTable, rowsOf } from "@coffer/sdk/shared";
 import { beforeEach, describe, expect, it } from "vitest";
 
 /** A medium that outlives processes, or stands for one. */

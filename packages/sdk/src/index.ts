@@ -262,24 +262,17 @@ export type {
 } from "./search/search-types.ts";
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen-memory.ts";
-export { pinStore } from "./shared-vaults/trust/pin-store.ts";
-export type { SeenStoreOptions } from "./shared-vaults/trust/seen-store.ts";
-export { vaultStores, type VaultStores } from "./shared-vaults/vault-stores.ts";
-export { memoryStore } from "./store/memory-store.ts";
-export {
-  followTable,
-  rowsOf,
-  type KeyRange,
-  type ProfileStore,
-  type Row,
-  type RowChange,
-  type RowChanges,
-  type RowPage,
-  type Rows,
-  type Table,
-  type TableCopy,
-  type TableUpdate,
-  type WriteOptions,
+export type {
+  KeyRange,
+  ProfileStore,
+  Row,
+  RowChange,
+  RowChanges,
+  RowPage,
+  Rows,
+  Table,
+  TableUpdate,
+  WriteOptions,
 } from "./store/profile-store.ts";
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
 export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";

@@ -43,7 +43,8 @@ export const approveCommand = (chainAddress: string): string => `coffer agents l
  */
 export async function joinByInvite(options: JoinOptions): Promise<JoinResult> {
   const { code, baseUrl, configFile, profile } = options;
-  const { chainKeySigner, createClient, generateChainKey, pinStore, Secret } = await import("@coffer/sdk");
+  const { chainKeySigner, createClient, generateChainKey, Secret } = await import("@coffer/sdk");
+  const { pinStore } = await import("@coffer/sdk/shared");
   const { fileStore, readConfig, storeDirectory, writeConfig } = await import("@coffer/sdk/node");
   const stored = (await readConfig(configFile))?.profiles[profile] ?? null;
   if (stored !== null && stored.apiKey !== null)

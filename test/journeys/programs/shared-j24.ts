@@ -1,5 +1,5 @@
 /** J24: find it, among names that only members read. */
-import { vaultStores } from "@coffer/sdk";
+import { vaultStores } from "@coffer/sdk/shared";
 import { fileStore } from "@coffer/sdk/node";
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

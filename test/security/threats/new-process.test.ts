@@ -1,6 +1,7 @@
 /** What a machine has learned holds in its next process: a hostile service gains nothing by waiting for one. */
 import { parseEntryStatement } from "@coffer/crypto";
-import { type Client, type File, type Folder, type Middleware, pinStore, type Vault } from "@coffer/sdk";
+import type { Client, File, Folder, Middleware, Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingLater, lyingOfFiles, lyingOnce, shown, watching } from "../../kit/lying-service.ts";
 import { openMachine, type Machine } from "../../kit/machine.ts";

@@ -3,7 +3,8 @@ import { changesGroup, type Change } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import type { CallOptions } from "../connection/options.ts";
 import type { IndexKey } from "./stored-index.ts";
-import type { FolderRow, NameTable } from "./name-table.ts";
+import type { FolderRow } from "./index-rows.ts";
+import type { NameTable } from "./name-table.ts";
 import { reindexItems, type IndexTarget } from "./index-items.ts";
 
 /** Nothing is older: the answer is empty, and its cursor is where the feed is now. */

@@ -11,7 +11,7 @@
  * unreadable   ["unreadable", id of a file]
  * ```
  */
-import type { FolderRow, NameRow } from "./name-table.ts";
+import type { FolderRow, IndexRow } from "./index-rows.ts";
 
 /** How far the first walk through the vault's lists has come. */
 export interface BuildProgress {
@@ -29,11 +29,6 @@ export interface IndexProgress {
   readonly building: BuildProgress | null;
 }
 
-export type IndexRow =
-  | { readonly kind: "folder"; readonly id: string; readonly folder: FolderRow }
-  | { readonly kind: "file"; readonly id: string; readonly file: NameRow }
-  | { readonly kind: "unreadable"; readonly id: string };
-
 export interface PageEntry {
   /** No key of the page is lower, and those of the page before all are. */
   readonly from: string;
@@ -45,13 +40,6 @@ export interface HeadText extends IndexProgress {
 }
 
 const FORMAT = "names 2";
-
-/** Rows are sorted by it: a folder's files are together, and so are the folders in it. */
-export function keyOfRow(row: IndexRow): string {
-  if (row.kind === "unreadable") return `unreadable ${row.id}`;
-  const parentId = row.kind === "file" ? row.file.folderId : row.folder.parentId;
-  return `${row.kind} ${parentId ?? "top"} ${row.id}`;
-}
 
 export async function encodeHead({ changes, building, pages }: HeadText): Promise<Uint8Array> {
   return encode(

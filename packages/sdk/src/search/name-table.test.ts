@@ -1,8 +1,9 @@
 import { rankName, searchWords } from "@coffer/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { NameRow } from "./index-rows.ts";
 import { decodePage, encodePage } from "./index-text.ts";
-import { compareSortKeys, NameTable, nameFilter, type NameRow, type SortKey } from "./name-table.ts";
+import { compareSortKeys, NameTable, nameFilter, type SortKey } from "./name-table.ts";
 
 const piece = fc.constantFrom(..."aAbßẞéE\u0301İıſσς ._-7你👍".split(""), "ab", "ﬁ", "sum");
 const text = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(""));

@@ -1,29 +1,7 @@
 /** The verified names of one vault in memory: a table of files, a table of folders, and the search in them. */
 import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract";
-import { keyOfRow, type IndexRow } from "./index-text.ts";
+import { type FolderRow, type IndexRow, keyOfRow, type NameRow } from "./index-rows.ts";
 import type { FileSearchQuery } from "./search-types.ts";
-
-/** A file as the index keeps it. It holds no paths: a folder's new name or place changes one row. */
-export interface NameRow {
-  readonly id: string;
-  readonly versionId: string;
-  readonly revision: number;
-  readonly name: string;
-  readonly contentType: string;
-  readonly size: number;
-  readonly folderId: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** Chain address; null: nobody has proved it. */
-  readonly createdBy: string | null;
-  readonly updatedBy: string | null;
-  readonly trashedAt: string | null;
-}
-
-export interface FolderRow {
-  readonly parentId: string | null;
-  readonly trashedAt: string | null;
-}
 
 /** The place of a matching file in the order of all: by rank, the newest first, then by id. */
 export interface SortKey {

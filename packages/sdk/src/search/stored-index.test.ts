@@ -5,9 +5,9 @@ import { nodePlatform } from "@coffer/crypto/node";
 import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { memoryStore } from "../store/memory-store.ts";
 import { rowsOf, type ProfileStore } from "../store/profile-store.ts";
-import { keyOfRow, type IndexRow } from "./index-text.ts";
+import { keyOfRow, type IndexRow, type NameRow } from "./index-rows.ts";
 import { nameStore } from "./name-store.ts";
-import { nameFilter, NameTable, type NameRow } from "./name-table.ts";
+import { nameFilter, NameTable } from "./name-table.ts";
 import { StoredIndex, withoutRows, type IndexHead } from "./stored-index.ts";
 
 const VAULT_ID = "5b6a70f4-9d0c-4f0e-8d0a-0d2b1f1f6a01";

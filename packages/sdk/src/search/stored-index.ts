@@ -22,12 +22,11 @@ import {
   decodePage,
   encodeHead,
   encodePage,
-  keyOfRow,
   type HeadText,
   type IndexProgress,
-  type IndexRow,
   type PageEntry,
 } from "./index-text.ts";
+import { type IndexRow, keyOfRow } from "./index-rows.ts";
 import { HEAD, isSame, type NameStore } from "./name-store.ts";
 import { NameTable, type RowUpdate } from "./name-table.ts";
 
