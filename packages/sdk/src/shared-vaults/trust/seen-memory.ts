@@ -20,7 +20,7 @@ export interface SeenMemory {
   /** Reads other processes' notes. Cheap enough to come before every read. */
   refresh(): Promise<void>;
   /**
-   * Resolves when all notes outlive this process.
+   * Resolves when all notes that were made before outlive this process.
    * @throws the medium's errors; no note is lost by them.
    */
   flush(): Promise<void>;

@@ -102,6 +102,28 @@ describe("what was seen", () => {
     await expect.poll(() => numberOf(directory, ONE)).toBe(4);
   });
 
+  it("is flushed as far as it was noted before, while others go on", async () => {
+    const directory = makeDirectory();
+    const memory = await noted(directory);
+    let number = 1;
+    const others = setInterval(() => {
+      memory.note("entry", TWO, seen((number += 1)));
+    });
+    try {
+      memory.note("version", ONE, seen(4));
+      await memory.flush();
+      const before = number;
+      expect(await numberOf(directory, ONE)).toBe(4);
+      memory.note("version", ONE, seen(5));
+      await Promise.all([memory.flush(), memory.flush()]);
+      expect(await numberOf(directory, ONE)).toBe(5);
+      expect(number).toBeGreaterThanOrEqual(before);
+    } finally {
+      clearInterval(others);
+    }
+    await memory.flush();
+  });
+
   it("can be forgotten, of one file or of the vault, which other processes take over", async () => {
     const directory = makeDirectory();
     const memory = await noted(directory, [ONE, 4], [TWO, 9]);

@@ -76,7 +76,13 @@ class StoredSeen implements SeenMemory {
   }
 
   async flush(): Promise<void> {
-    while (this.#pending.size > 0 || this.#flushing !== null) {
+    // Notes that come later are not waited for: while many files are stored at once there is always one.
+    const [pending, writing] = [this.#pending, this.#writing];
+    const isWaiting = (): boolean =>
+      (this.#pending === pending && pending.size > 0) ||
+      this.#writing === pending ||
+      (this.#writing === writing && writing.size > 0);
+    while (isWaiting()) {
       this.#flushing ??= this.#write().finally(() => (this.#flushing = null));
       await this.#flushing;
     }
