@@ -215,8 +215,8 @@ const wholeFolder =
     await mkdir(directory);
     await writeFile(join(directory, name), body);
     run.means({ vaultId, folderId, name, content, kind: "file" });
-    const journalDirectory = join(world.machine.directory, "folders");
-    const { files } = await act(run, directory, { vaultId, folderId, journalDirectory });
+    const { store } = world.machine;
+    const { files } = await act(run, directory, { vaultId, folderId, store });
     const came = files.filter(({ act: done, path }) => done === "created" && path !== name);
     const contents = await Promise.all(came.map(({ path }) => readFile(join(directory, path))));
     await rm(directory, { recursive: true });
@@ -240,20 +240,18 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
     const path = join(run.world.machine.directory, run.draw.word("upload"));
-    const journalDirectory = join(run.world.machine.directory, "uploads");
+    const { store } = run.world.machine;
     await writeFile(path, body);
-    const to = { ...place, ...options, name, journalDirectory };
+    const to = { ...place, ...options, name, store };
     return (await node.uploadFile(run.client, path, to).finally(() => rm(path))).file;
   }),
   uploadFiles: making("file", async (run, { place, meaning }) => {
     const { name, content, body } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
     const path = join(run.world.machine.directory, run.draw.word("uploads"));
-    const journalDirectory = join(run.world.machine.directory, "uploads");
+    const { store } = run.world.machine;
     await writeFile(path, body);
-    const [outcome] = await node
-      .uploadFiles(run.client, [{ path, ...place, name }], { journalDirectory })
-      .finally(() => rm(path));
+    const [outcome] = await node.uploadFiles(run.client, [{ path, ...place, name }], { store }).finally(() => rm(path));
     if (outcome?.result == null) throw outcome?.error ?? new Error("no outcome");
     return outcome.result.file;
   }),

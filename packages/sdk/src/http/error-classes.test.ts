@@ -26,6 +26,7 @@ import {
 import { downloadFile } from "../node/files/download-file.ts";
 import { requireFew } from "../node/folders/deletion-limit.ts";
 import { FolderState } from "../node/folders/state.ts";
+import { memoryStore } from "../store/memory-store.ts";
 import { KeychainSecret } from "../node/config/keychain.ts";
 import { ProfileMissingError } from "../node/config/profile-missing.ts";
 import { resolveSettings } from "../node/config/settings.ts";
@@ -87,10 +88,9 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
   profile_missing: () => resolveSettings({ SERVICE_CONFIG_DIR: "/nowhere" }, { profile: "work" }),
   keychain_unusable: () => new KeychainSecret("nobody").reveal(),
   locked: async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), "coffer-sdk-"));
-    await using _holder = await FolderState.open(folder, "sync");
-    const done = () => rm(folder, { recursive: true });
-    return await FolderState.open(folder, "sync").finally(done);
+    const store = memoryStore();
+    await using _holder = await FolderState.open(store, "sync");
+    return await FolderState.open(store, "sync");
   },
   credential_missing: () => createClient({ baseUrl: BASE_URL, transport: silence }).account.get(),
   source_changed: () => sourceChanged("It changed"),

@@ -7,7 +7,7 @@ import type { CallOptions, Connection } from "../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items, orGone } from "../storage/items.ts";
 import { nameItems } from "../shared-vaults/names/name-reader.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
-import { type IndexKey, keyOfEntry } from "./index-file.ts";
+import { type IndexKey, keyOfEntry } from "./stored-index.ts";
 import type { NameTable } from "./name-table.ts";
 
 /** Codes of an item that say something of the vault: nothing can be read there now. */
@@ -48,10 +48,9 @@ export async function indexItems<Kind extends Item>(
 function indexItem(table: NameTable, item: Named<File | Folder>): void {
   const { id, unreadable } = item;
   if ("contentType" in item) {
-    table.remove(id);
     if (unreadable === undefined) table.put(rowOf(item));
-    else table.unreadable.add(id);
-  } else if (unreadable === undefined) table.folders.set(id, { parentId: item.parentId, trashedAt: item.trashedAt });
+    else table.putUnreadable(id);
+  } else if (unreadable === undefined) table.putFolder(id, { parentId: item.parentId, trashedAt: item.trashedAt });
 }
 
 function rowOf(file: File) {
@@ -85,7 +84,7 @@ async function reindexKind<Kind extends Item>(
     const item = await orGone(items.get(target.connection, id, options));
     if (item?.id === id && item.vaultId === target.vaultId) present.push(item);
     else if (items.kind === "file") target.table.remove(id);
-    else target.table.folders.delete(id);
+    else target.table.removeFolder(id);
   });
   return indexItems(target, items, present, options);
 }

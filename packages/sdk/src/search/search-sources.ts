@@ -5,15 +5,9 @@ import type { FileSearchQuery } from "./search-types.ts";
 import { searchAtService } from "./service-search.ts";
 import type { File } from "../storage/file.ts";
 import type { FoundFile } from "./search-types.ts";
+import type { NameRow } from "./index-rows.ts";
 import { FIRST, type ServicePosition } from "./search-cursor.ts";
-import {
-  compareSortKeys,
-  type Hit,
-  type NameRow,
-  type NameTable,
-  type SortKey,
-  type NameFilter,
-} from "./name-table.ts";
+import { compareSortKeys, type Hit, type NameTable, type SortKey, type NameFilter } from "./name-table.ts";
 
 /** A matching file with its place in the order of all. */
 export interface RankedFile extends SortKey {

@@ -9,7 +9,7 @@ import type { Client } from "../../client.ts";
 import { configurationError, SdkError } from "../../http/errors.ts";
 import { requireChain } from "../../connection/load-code.ts";
 import type { CallOptions } from "../../connection/options.ts";
-import { configFile } from "./config.ts";
+import { configFile } from "./config-place.ts";
 import { makePrivateDirectory, replaceFile } from "../store/durable-file.ts";
 
 /** A network, and the file that it is in. */

@@ -1,7 +1,8 @@
 import { Secret } from "../../http/secret.ts";
 import type { SessionCredentials } from "../../connection/session-credentials.ts";
 import { KeychainSecret } from "./keychain.ts";
-import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
+import { configFile, present, type Environment } from "./config-place.ts";
+import { readConfig, type Profile } from "./config.ts";
 import { ProfileMissingError } from "./profile-missing.ts";
 import { savedSession } from "./saved-session.ts";
 

@@ -88,8 +88,8 @@ export async function restoreRemoved(
 }
 
 /**
- * Whether an earlier call went between the directory and the vault, or the folder of it: then a next one goes on. It looks for
- * the journal in its default place.
+ * Whether an earlier call went between the directory and the vault, or the folder of it: then a next one goes on. It looks
+ * into the default store.
  *
  * @example
  * ```ts

@@ -8,6 +8,7 @@ import { sharedCode } from "../../connection/shared-code.ts";
 import { requirePublic } from "../../transfer/plain-codec.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
 import { fileErrorCode } from "../store/durable-file.ts";
+import { fileStore } from "../store/file-store.ts";
 import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
 import { requireFew } from "./deletion-limit.ts";
 import { fetchAll } from "./fetch.ts";
@@ -19,7 +20,7 @@ import { planTransfers } from "./plan.ts";
 import { listTree, type RemotePlace } from "./remote-tree.ts";
 import { noteRemoved, planRemovals, removeAll } from "./remove.ts";
 import { sendAll } from "./send.ts";
-import { folderJournalDirectory, FolderState } from "./state.ts";
+import { FolderState } from "./state.ts";
 import { clearTrash, TrashRun, type Losses } from "./trash.ts";
 import { ProgressCount, type Plan, type Work } from "./work.ts";
 
@@ -31,7 +32,7 @@ const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "maxDelete" 
   overwrite: true,
   dryRun: true,
   lanes: true,
-  journalDirectory: true,
+  store: true,
   signal: true,
   onProgress: true,
   filter: true,
@@ -90,7 +91,7 @@ export async function runFolder(
     overwrite: typeof options.overwrite === "function" ? options.overwrite : () => options.overwrite === true,
     replaceKnown: call === "syncFolder",
     padded: options.padded === true,
-    uploadJournals: options.journalDirectory === undefined ? undefined : join(options.journalDirectory, "uploads"),
+    store: options.store ?? fileStore(),
   };
   const removals = await (options.delete === true ? REMOVAL[direction](work) : NO_REMOVAL);
   for (const path of [...removals.files, ...removals.folders]) work.going.add(path);
@@ -235,20 +236,20 @@ async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Prom
   }
 }
 
-/** Whether an earlier call went between the directory and the folder: its journal is there. */
+/** Whether an earlier call went between the directory and the folder: its state is kept. */
 export async function knowsFolder(
   client: Client,
   directory: string,
   options: Pick<SyncFolderOptions, "folderId" | "vaultId">,
 ): Promise<boolean> {
   const purpose = purposeOf(connectionOf(client), await realDirectory(directory), options);
-  return await FolderState.isKept(folderJournalDirectory(), purpose);
+  return await FolderState.isKept(fileStore(), purpose);
 }
 
 function openState(connection: Connection, root: string, options: SyncFolderOptions): Promise<FolderState> {
-  const { dryRun, journalDirectory = folderJournalDirectory() } = options;
+  const { dryRun, store = fileStore() } = options;
   const purpose = purposeOf(connection, root, options);
-  return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
+  return dryRun === true ? FolderState.look(store, purpose) : FolderState.open(store, purpose);
 }
 
 function purposeOf(

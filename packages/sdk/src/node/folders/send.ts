@@ -121,7 +121,7 @@ interface Sent {
 }
 
 async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
-  const { client, padded, place, progress, remote, signal, uploadJournals } = work;
+  const { client, padded, place, progress, remote, signal, store } = work;
   const { folderId, local, path } = sending;
   const there = remote.files.get(path);
   const { handle, mark } = await openHere(local);
@@ -131,7 +131,7 @@ async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
       : // It replaces nobody's later version.
         { vaultId: place.vaultId, fileId: there.id, ifMatch: there.tag };
   const onProgress = ({ bytes }: Progress): void => progress.moved(sending, bytes);
-  const options = { signal, padded, journalDirectory: uploadJournals, handle, onProgress };
+  const options = { signal, padded, store, handle, onProgress };
   return { mark, result: await uploadFile(client, local.place, { ...options, ...target }) };
 }
 

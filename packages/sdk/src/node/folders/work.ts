@@ -1,5 +1,6 @@
 /** What all steps of one call for a folder share. */
 import type { Client } from "../../client.ts";
+import type { ProfileStore } from "../../store/profile-store.ts";
 import type { File, Folder } from "../../storage/item-types.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LocalTree } from "./local-tree.ts";
@@ -29,7 +30,7 @@ export interface Work {
   /** Also replaces a file that the receiving side left as the journal has it. */
   readonly replaceKnown: boolean;
   readonly padded: boolean;
-  readonly uploadJournals: string | undefined;
+  readonly store: ProfileStore;
 }
 
 /** A file to move. `there`: what it replaces on the service; `null` makes a new one. */

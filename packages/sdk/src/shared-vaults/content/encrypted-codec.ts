@@ -163,6 +163,7 @@ export class EncryptedCodec implements UploadCodec {
       );
     vault.seen.noteVersion(file.id, seenVersion(version.statement));
     noteOwnEntry(vault, file.id, version.entry);
+    await vault.seen.flush();
     const { name, contentType, entry, shared, statement } = version;
     const { size, source } = this.#plaintext;
     return {

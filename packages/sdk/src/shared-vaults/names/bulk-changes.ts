@@ -69,6 +69,7 @@ export async function moveSigned(
         }
       }
     }
+    for (const move of signed.values()) await move?.vault.seen.flush();
   }
   return items.map(({ id }) => ({ id, error: outcomes.get(id) ?? null }));
 }

@@ -146,7 +146,9 @@ async function nameVault<Kind extends Item>(
   }
   try {
     await openKeysOf(vault, items);
-    return await Promise.all(items.map((item) => name(vault, item)));
+    const list = await Promise.all(items.map((item) => name(vault, item)));
+    await vault.seen.flush();
+    return list;
   } catch (error) {
     const failure = toVaultError(error);
     if (isClosed(failure)) return items.map((item) => unnamed(item, failure.code));
