@@ -72,6 +72,13 @@ export interface EncodedUpload {
   readonly stored: File | null;
 }
 
+/** What the service stored, and what was sent, counted here: bytes, and their SHA-256 in hex. */
+export interface SentFile {
+  readonly file: File;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /**
  * Encodes one upload, and alone decides what may be sent again (file-format §5): the same bytes, or a new version. Its
  * methods are called in turn, `encode` first in each attempt. They reject with errors of this SDK.
@@ -89,6 +96,6 @@ export interface UploadCodec {
   findStored(): Promise<File | false | null>;
   /** Whether another attempt, with another version, can cure the failure. What it needs for that is done when this resolves. */
   recover(error: unknown): Promise<boolean>;
-  /** Compares the stored file with what was sent, and describes it as the caller sees it. */
+  /** Describes the file as the caller sees it, once the sender has compared its bytes with those that it sent. */
   receipt(file: File): Promise<UploadResult>;
 }
