@@ -52,12 +52,12 @@ import {
   type Manifest,
 } from "./export-layout.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { requireVault } from "../names/vault-finder.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** How far an export has come. */
 export interface ExportProgress {
@@ -170,7 +170,7 @@ async function finish(
   { pin }: OpenVault,
   { files, folders }: ExportProgress,
 ): Promise<{ readonly records: number; readonly signedBy: string | null }> {
-  const { chain, clock, signer } = vaultSession(connection);
+  const { chain, clock, signer } = vaultRegistry(connection);
   const wanted = { maxAge: 0, minGeneration: latest.generation, hintedTime: latest.after };
   const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", wanted));
   const digest = await digestItems(store, { files, folders, records: records.size });
@@ -192,7 +192,7 @@ async function finish(
 }
 
 /** null if the vault names no key for this client there, or another one than the client has. */
-function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"], place: Place): Author | null {
+function authorOf(view: VaultView, { chainAddress, statements }: VaultRegistry["signer"], place: Place): Author | null {
   if (statements === undefined) return null;
   const address = bytesOf(chainAddress);
   const named = findSigner(view, address, place);

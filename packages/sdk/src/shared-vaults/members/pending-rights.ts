@@ -5,7 +5,7 @@
  */
 import { ChainError, mayStillRun, type OwnerActOptions, type VaultAct } from "@coffer/chain";
 import type { GivenRight } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 
 /**
  * No transaction is valid for more than two epochs, of a day each. A node could name any epoch, so this machine's clock
@@ -22,12 +22,12 @@ export type Right =
 
 /** Runs one act of the owner with what is known of those before it, and keeps what is known after it. */
 export async function actOnRight(
-  session: Pick<VaultSession, "chain" | "pins" | "clock">,
+  registry: Pick<VaultRegistry, "chain" | "pins" | "clock">,
   objectId: string,
   right: Right,
   act: (options: OwnerActOptions) => Promise<VaultAct>,
 ): Promise<VaultAct> {
-  const { chain, pins, clock } = session;
+  const { chain, pins, clock } = registry;
   const change = (by: (given: readonly GivenRight[]) => readonly GivenRight[]): Promise<unknown> =>
     pins.changeHighest(objectId, ({ given = [], ...kept }) => {
       const changed = by(given.filter((each) => isValid(each, clock())));

@@ -38,11 +38,11 @@ async function findTold(
   options?: CallOptions,
 ): Promise<ToldVaults | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection);
-  const session = vaultSession(connection);
+  const { vaultRegistry } = await sharedCode(connection);
+  const registry = vaultRegistry(connection);
   const vaults: ToldVault[] = [];
   for (const vaultId of new Set(vaultIds)) {
-    const { shared, chainObjectId, ownerAddress } = await session.pin(vaultId, options);
+    const { shared, chainObjectId, ownerAddress } = await registry.pin(vaultId, options);
     if (shared && chainObjectId !== null && ownerAddress !== null)
       vaults.push({ vaultId, chainObjectId, ownerAddress });
   }
@@ -72,8 +72,8 @@ export async function redeemInvite(
 
 async function findStore(connection: Connection): Promise<PinStore | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection);
-  return vaultSession(connection).pins;
+  const { vaultRegistry } = await sharedCode(connection);
+  return vaultRegistry(connection).pins;
 }
 
 function pinsOf({ service: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {

@@ -20,7 +20,7 @@ import {
 import { stageFolder } from "../names/name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** How far a rotation has come. */
 export interface RotationProgress {
@@ -123,7 +123,7 @@ export async function rotateVault(
  * generation that it began.
  */
 async function begin(connection: Connection, vault: OpenVault): Promise<readonly ActWarning[]> {
-  const { chain, signer } = vaultSession(connection);
+  const { chain, signer } = vaultRegistry(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const { owner, generation, base, floor } = await chain.readVault(objectId, { maxAge: 0 });
   const isUnderWay = generation === base && floor < base;
@@ -137,7 +137,7 @@ async function settleFloor(
   vault: OpenVault,
   floor: bigint | null,
 ): Promise<Pick<RotationResult, "floor" | "warnings">> {
-  const { chain, signer } = vaultSession(connection);
+  const { chain, signer } = vaultRegistry(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const object = await chain.readVault(objectId, { maxAge: 0 });
   if (floor === null || object.owner.chainAddress !== signer.chainAddress)
