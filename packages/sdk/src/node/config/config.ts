@@ -9,7 +9,7 @@ import { fileErrorCode, makePrivateDirectory, replaceFile } from "../store/durab
 import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "../store/lock-file.ts";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
-import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
+import { storeInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
 import type { StoredSession } from "../../connection/web-session.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
@@ -95,17 +95,17 @@ type StoredConfig = z.infer<typeof storedConfig>;
 
 /** The path of the configuration: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
 export function configFile(env: Environment = process.env): string {
-  const file = present(env["SERVICE_CONFIG_FILE"]);
+  const file = nonEmpty(env["SERVICE_CONFIG_FILE"]);
   return file === null ? join(configDirectory(env), "config.json") : resolve(file);
 }
 
 /** `SERVICE_CONFIG_DIR`, else `$XDG_CONFIG_HOME/coffer`, else `~/.config/coffer`. */
 export function configDirectory(env: Environment = process.env): string {
-  const own = present(env["SERVICE_CONFIG_DIR"]);
+  const own = nonEmpty(env["SERVICE_CONFIG_DIR"]);
   if (own !== null) return resolve(own);
-  const xdg = present(env["XDG_CONFIG_HOME"]);
+  const xdg = nonEmpty(env["XDG_CONFIG_HOME"]);
   // The XDG base directory specification ignores relative paths.
-  const parent = xdg?.startsWith("/") === true ? xdg : join(present(env["HOME"]) ?? homedir(), ".config");
+  const parent = xdg?.startsWith("/") === true ? xdg : join(nonEmpty(env["HOME"]) ?? homedir(), ".config");
   return join(parent, "coffer");
 }
 
@@ -172,7 +172,7 @@ export async function writeConfig(changes: ConfigChanges, file: string = configF
   };
   // At every moment a key is where the file says, and the file names what the keychain may have.
   if (moves.some(({ first, former }) => first !== former)) await write("first");
-  for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
+  for (const { puts } of moves) for (const [account, secret] of puts) storeInKeychain(account, secret);
   await write("next");
   for (const { drops } of moves) for (const account of drops) dropKey(account, changes.keychainIsLost === true);
   if (moves.some(({ next, last }) => next !== last)) await write("last");
@@ -309,6 +309,6 @@ function unreadable(file: string, why: string): SdkError {
 }
 
 /** Set and not empty: an empty variable counts as unset. */
-export function present(text: string | undefined): string | null {
+export function nonEmpty(text: string | undefined): string | null {
   return text === undefined || text === "" ? null : text;
 }

@@ -22,7 +22,7 @@ import { hasNoPlace } from "../store/journal.ts";
 import { acquireLock, type LockFile } from "../store/lock-file.ts";
 
 /** A content that was the same on both sides. */
-export interface KnownFile {
+export interface RecordedFile {
   readonly fileId: string;
   readonly versionId: string;
   readonly sha256: string;
@@ -43,7 +43,7 @@ export function folderJournalDirectory(env?: Environment): string {
 }
 
 export class FolderState implements AsyncDisposable {
-  readonly files = new Map<string, KnownFile>();
+  readonly files = new Map<string, RecordedFile>();
   readonly folders = new Map<string, string>();
   readonly #purpose: string;
   readonly #path: string;
@@ -96,18 +96,18 @@ export class FolderState implements AsyncDisposable {
   }
 
   /** Whether there is a journal. */
-  static async isKept(directory: string, purpose: string): Promise<boolean> {
+  static async exists(directory: string, purpose: string): Promise<boolean> {
     return (await readText(pathOf(directory, purpose))) !== "";
   }
 
-  noteFile(path: string, known: KnownFile): void {
+  recordFile(path: string, known: RecordedFile): void {
     const { fileId, versionId, sha256, mark } = known;
     this.files.set(path, known);
     const times = mark === null ? ["", "", ""] : [mark.modified, mark.changed, mark.inode];
     this.#append(["f", path, fileId, versionId, sha256, mark?.size ?? 0, ...times]);
   }
 
-  noteFolder(path: string, folderId: string): void {
+  recordFolder(path: string, folderId: string): void {
     if (this.folders.get(path) === folderId) return;
     this.folders.set(path, folderId);
     this.#append(["d", path, folderId]);

@@ -16,7 +16,7 @@ import {
 } from "../../shared-vaults/trust/pins.ts";
 import { configDirectory, type Environment } from "../config/config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
-import { isSameMark, markOf, settled, type Mark } from "../files/file-mark.ts";
+import { isSameMark, markOf, stableMark, type Mark } from "../files/file-mark.ts";
 import { readJsonFile } from "../config/json-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
 
@@ -197,7 +197,7 @@ function reader(path: string): () => Promise<Stored> {
   let looked: Promise<Stored> | null = null;
   const look = (): Promise<Stored> => {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    const mark = stats === undefined ? null : settled(markOf(stats));
+    const mark = stats === undefined ? null : stableMark(markOf(stats));
     if (last !== null && mark !== null && isSameMark(last.mark, mark)) return last.stored;
     const stored = read(path);
     last = mark === null ? null : { mark, stored };
