@@ -12,7 +12,7 @@ import { callOn } from "../http/call.ts";
 import { wordsOf } from "../http/encode-request.ts";
 import { toBase64 } from "./digest.ts";
 import { ContractError } from "../http/errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { partErrorOf } from "../http/part-error.ts";
 import type { NewFileTarget } from "./upload-codec.ts";
@@ -20,16 +20,16 @@ import type { NewFileTarget } from "./upload-codec.ts";
 /** The place of one upload in the batches. */
 export interface BatchSlot {
   /** The stored file, once a batch has brought it. Rejects as an upload by itself would. */
-  add(target: NewFileTarget, content: { readonly bytes: Uint8Array; readonly digest: Uint8Array }): Promise<File>;
+  add(target: NewFileTarget, content: { readonly bytes: Uint8Array; readonly digest: Uint8Array }): Promise<WireFile>;
   /** The upload goes by itself: no batch waits for it any more. May be called again. */
-  leave(): void;
+  release(): void;
 }
 
 interface QueuedUpload {
   readonly target: NewFileTarget;
   readonly part: BatchPart;
   readonly bytes: Uint8Array;
-  readonly settle: { resolve(file: File): void; reject(error: unknown): void };
+  readonly settle: { resolve(file: WireFile): void; reject(error: unknown): void };
 }
 
 /**
@@ -63,7 +63,7 @@ export class UploadBatches {
     try {
       return await upload(slot);
     } finally {
-      slot.leave();
+      slot.release();
     }
   }
 
@@ -74,7 +74,7 @@ export class UploadBatches {
       });
     else this.#active += 1;
     let isActive = true;
-    const leave = (): void => {
+    const release = (): void => {
       if (!isActive) return;
       isActive = false;
       // The place goes on to the next one, as long as there are not too many that came back.
@@ -84,12 +84,12 @@ export class UploadBatches {
       this.#flushWhenIdle();
     };
     return {
-      leave,
+      release,
       add: async (target, { bytes, digest }) => {
         const part = await partOf(target, digest);
-        const { promise, ...settle } = Promise.withResolvers<File>();
+        const { promise, ...settle } = Promise.withResolvers<WireFile>();
         this.#enqueue({ target, part, bytes, settle });
-        leave();
+        release();
         try {
           return await promise;
         } finally {
@@ -160,7 +160,7 @@ async function sendBatch(
 }
 
 /** What an upload by itself compares, too: the answer is about the file that was sent. */
-function mismatchOf({ name, vaultId, folderId }: NewFileTarget, file: File): string | null {
+function mismatchOf({ name, vaultId, folderId }: NewFileTarget, file: WireFile): string | null {
   if (vaultId !== undefined && file.vaultId !== vaultId) return "file: other vaultId";
   if (folderId !== undefined && file.folderId !== folderId) return "file: other folderId";
   return name !== null && file.name !== name.normalize("NFC") ? "file: other name" : null;

@@ -5,7 +5,7 @@ import type { ByteBody } from "../http/byte-body.ts";
 import { callOn } from "../http/call.ts";
 import { ContractError, IntegrityError } from "../http/errors.ts";
 import { canStreamRequests } from "../http/runtime.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { BatchSlot } from "./batch.ts";
 import { createHasher, digestOf, toBase64, toHex } from "./digest.ts";
 import type { Checkpoint } from "./journals.ts";
@@ -25,7 +25,11 @@ export interface SendOptions extends UploadOptions {
  * Resolves when the server holds exactly these bytes.
  * @throws IntegrityError if its record shows others.
  */
-export async function sendUpload(connection: Connection, upload: EncodedUpload, options: SendOptions): Promise<File> {
+export async function sendUpload(
+  connection: Connection,
+  upload: EncodedUpload,
+  options: SendOptions,
+): Promise<WireFile> {
   const { bytes, file, sha256 } = await sendBySize(connection, upload, options);
   if (file.size === bytes && file.sha256 === sha256) return file;
   throw new IntegrityError(
@@ -36,7 +40,7 @@ export async function sendUpload(connection: Connection, upload: EncodedUpload, 
 async function sendBySize(connection: Connection, upload: EncodedUpload, options: SendOptions): Promise<SentFile> {
   const { bytes, target } = upload;
   const { size } = bytes;
-  if (size === null || size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
+  if (size === null || size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.release();
   const wholeBytes = options.partBytes ?? WHOLE_BYTES;
   if (size !== null && size > wholeBytes) {
     const partBytes = options.partBytes ?? PART_BYTES;
@@ -57,7 +61,7 @@ async function sendWhole(
 ): Promise<SentFile> {
   const digest = await digestOf(bytes);
   const total = bytes.length;
-  const sent = (file: File): SentFile => ({ file, bytes: total, sha256: toHex(digest) });
+  const sent = (file: WireFile): SentFile => ({ file, bytes: total, sha256: toHex(digest) });
   if (batch !== undefined && target.kind === "file" && total <= MAX_BATCHED_BYTES)
     return sent(await batch.add(target, { bytes, digest }));
   // The transport's pull shows what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by
@@ -112,7 +116,7 @@ async function requestStore(
   body: ByteBody,
   digest: Uint8Array | null,
   options: CallOptions,
-): Promise<File> {
+): Promise<WireFile> {
   const common = {
     ...(target.contentType === undefined ? {} : { "content-type": target.contentType }),
     ...sharedHeaders(target.shared),

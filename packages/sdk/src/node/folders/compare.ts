@@ -94,7 +94,7 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
     const bytes = new Uint8Array(mark.size);
     const filled = readSync(file, bytes, 0, mark.size, 0);
     const isSame = isSameMark(mark, markOf(fstatSync(file, { bigint: true })));
-    if (filled !== mark.size || !(isSame || beginsWith(file, bytes))) throw changed();
+    if (filled !== mark.size || !(isSame || startsWith(file, bytes))) throw changed();
     return { bytes, mark };
   } finally {
     closeSync(file);
@@ -102,7 +102,7 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
 }
 
 /** Something appends to the file: what was read is what it began with between the two readings. */
-function beginsWith(file: number, bytes: Uint8Array): boolean {
+function startsWith(file: number, bytes: Uint8Array): boolean {
   const again = new Uint8Array(bytes.length);
   return readSync(file, again, 0, again.length, 0) === bytes.length && Buffer.compare(again, bytes) === 0;
 }

@@ -68,10 +68,10 @@ export async function runFolder(
   ]);
   const filtered = new Set<string>();
   const { filter } = options;
-  const local = leaveOut(here, filter, filtered, { file: ({ place: at }) => at, folder: (at) => at });
+  const local = excludeFiltered(here, filter, filtered, { file: ({ place: at }) => at, folder: (at) => at });
   const below = (_: unknown, path: string): string => join(top, path);
-  const remote = leaveOut(there, filter, filtered, { file: below, folder: below });
-  for (const path of filtered) outcome.leaveOut(path);
+  const remote = excludeFiltered(there, filter, filtered, { file: below, folder: below });
+  for (const path of filtered) outcome.recordFiltered(path);
   const job: FolderJob = {
     client,
     direction,
@@ -114,7 +114,7 @@ interface Tree<File, Folder> {
 }
 
 /** The tree without what the filter leaves out; `left` gets the paths, without those below a folder that is left out. */
-function leaveOut<File, Folder>(
+function excludeFiltered<File, Folder>(
   tree: Tree<File, Folder>,
   filter: SyncFolderOptions["filter"],
   filtered: Set<string>,
@@ -255,7 +255,9 @@ export async function knowsFolder(
 function openState(connection: Connection, root: string, options: SyncFolderOptions): Promise<FolderState> {
   const { dryRun, journalDirectory = folderJournalDirectory() } = options;
   const purpose = purposeOf(connection, root, options);
-  return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
+  return dryRun === true
+    ? FolderState.openReadOnly(journalDirectory, purpose)
+    : FolderState.open(journalDirectory, purpose);
 }
 
 function purposeOf(

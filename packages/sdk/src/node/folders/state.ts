@@ -88,7 +88,7 @@ export class FolderState implements AsyncDisposable {
   }
 
   /** For a dry run: what the journal says, without a lock. */
-  static async look(directory: string, purpose: string): Promise<FolderState> {
+  static async openReadOnly(directory: string, purpose: string): Promise<FolderState> {
     const path = pathOf(directory, purpose);
     const state = new FolderState(purpose, path, null);
     await state.#read();
@@ -171,13 +171,13 @@ export class FolderState implements AsyncDisposable {
     const content = await readText(this.#path);
     const [header, ...lines] = content.split("\n");
     this.#isCutOff = content !== "" && !content.endsWith("\n");
-    if (header === this.#header()) for (const each of lines) this.#take(each);
+    if (header === this.#header()) for (const each of lines) this.#applyLine(each);
     else if (this.#lock !== null) await replaceFile(this.#path, `${this.#header()}\n`);
     this.#outdated = lines.length - this.files.size - this.folders.size;
   }
 
   /** A crash cut off a line that cannot be read, and nobody misses it. */
-  #take(written: string): void {
+  #applyLine(written: string): void {
     const fields = parseLine(written);
     if (fields === null) return;
     const [kind, path] = fields;

@@ -90,7 +90,7 @@ export class TrashRun implements AsyncDisposable {
       try {
         if (!(await makeTrash(above, root))) continue;
         await using trash = await openTrash(above, root);
-        if (trash !== null) return await TrashRun.#begin(trash, above, root, losses, now);
+        if (trash !== null) return await TrashRun.#create(trash, above, root, losses, now);
       } catch (error) {
         if (fileErrorCode(error) === null || isDiskFull(error)) throw error;
         cause = error;
@@ -101,7 +101,7 @@ export class TrashRun implements AsyncDisposable {
     );
   }
 
-  static async #begin(
+  static async #create(
     trash: HeldDirectory,
     above: string,
     root: string,

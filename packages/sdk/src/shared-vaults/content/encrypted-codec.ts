@@ -14,7 +14,7 @@ import { runUpload, type RunOptions } from "../../transfer/upload-runner.ts";
 import { Condition, tagOf } from "../condition.ts";
 import { authorsOf } from "../names/authors.ts";
 import { refreshFor } from "../names/refresh.ts";
-import { noteOwnEntry } from "../names/entries.ts";
+import { recordOwnEntry } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
@@ -135,7 +135,7 @@ export class EncryptedCodec implements UploadCodec {
       refreshFor(error.code, this.#connection, this.#vault, folderOf(this.#target)),
     );
     if (staged === null) return false;
-    if (this.#target.kind === "version") this.#condition.noteStaged(staged, this.#target.file.id);
+    if (this.#target.kind === "version") this.#condition.acceptStaged(staged, this.#target.file.id);
     return (this.#isAgain = true);
   }
 
@@ -150,7 +150,7 @@ export class EncryptedCodec implements UploadCodec {
         { step: "ids" },
       );
     vault.seen.noteVersion(file.id, seenVersion(version.statement));
-    noteOwnEntry(vault, file.id, version.entry);
+    recordOwnEntry(vault, file.id, version.entry);
     const { name, contentType, entry, shared, statement } = version;
     const { size, source } = this.#plaintext;
     return {

@@ -64,7 +64,7 @@ export async function redeemInvite(
   if (named !== null) {
     await requireNetwork(connection, named);
     const store = pins ?? (await findStore(connection));
-    if (store !== null) await keepPins(store, vaults);
+    if (store !== null) await savePins(store, vaults);
   }
   const redeemed = await redeem(connection, text, signer, options);
   return { ...redeemed, vaults };
@@ -97,7 +97,7 @@ async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVau
 }
 
 /** A vault that this machine has pinned already stays pinned: neither an invite nor the service changes that silently. */
-async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
+async function savePins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
   for (const pin of pins) {
     const pinned = await store.load(pin.origin, pin.vaultId);
     if (pinned !== null && !isSamePin(pinned, pin))
