@@ -147,8 +147,8 @@ function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, w
 export function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
   if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
   const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
-  const left = deadline - connection.clock.now();
-  if (left < attemptMs) watch.limit(Math.max(0, left), "total");
+  const remainingMs = deadline - connection.clock.now();
+  if (remainingMs < attemptMs) watch.limit(Math.max(0, remainingMs), "total");
   else watch.limit(attemptMs);
 }
 

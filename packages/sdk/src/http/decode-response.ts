@@ -106,7 +106,7 @@ async function sentencesOf(
   const catalogue = await loadErrorSentences();
   const [sentence, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
   // Only the sentence says why a key is refused, and the step depends on that.
-  return { message: sentence, stepOf: (shown) => catalogue?.stepOfRefusedKey(shown) ?? nextStep };
+  return { message: sentence, stepOf: (text) => catalogue?.stepOfRefusedKey(text) ?? nextStep };
 }
 
 /** The server's id for the request; null when it gave none that looks like one. */

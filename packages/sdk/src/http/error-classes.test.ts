@@ -24,7 +24,7 @@ import {
   type VaultErrorCode,
 } from "./errors.ts";
 import { downloadFile } from "../node/files/download-file.ts";
-import { requireFew } from "../node/folders/deletion-limit.ts";
+import { requireFewDeletions } from "../node/folders/deletion-limit.ts";
 import { FolderState } from "../node/folders/state.ts";
 import { memoryStore } from "../store/memory-store.ts";
 import { KeychainSecret } from "../node/config/keychain.ts";
@@ -100,7 +100,7 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
     return downloadFile(scripted([json({})]).client, ID, folder).finally(done);
   },
   too_many_deletions: () => {
-    requireFew({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
+    requireFewDeletions({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
   },
   not_resumable: notResumable,
   session_ended: async () => {

@@ -1,7 +1,7 @@
 /** Adds files and folders to a local index: only what this client has verified gets there. */
 import { inLanes } from "../http/concurrency.ts";
 import type { VaultErrorCode } from "../http/errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { Folder } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items, orGone } from "../storage/items.ts";
@@ -45,7 +45,7 @@ export async function indexItems<Kind extends Item>(
   return entry === undefined ? null : keyOfEntry(entry);
 }
 
-function indexItem(table: NameTable, item: Named<File | Folder>): void {
+function indexItem(table: NameTable, item: Named<WireFile | Folder>): void {
   const { id, unreadable } = item;
   if ("contentType" in item) {
     if (unreadable === undefined) table.put(rowOf(item));
@@ -53,7 +53,7 @@ function indexItem(table: NameTable, item: Named<File | Folder>): void {
   } else if (unreadable === undefined) table.putFolder(id, { parentId: item.parentId, trashedAt: item.trashedAt });
 }
 
-function rowOf(file: File) {
+function rowOf(file: WireFile) {
   const { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt } = file;
   const authors = { createdBy: addressOf(file.createdBy), updatedBy: addressOf(file.updatedBy) };
   return { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt, ...authors };

@@ -11,7 +11,7 @@ import { FILES, FOLDERS } from "../storage/items.ts";
 import { bytesOf } from "../shared-vaults/addresses.ts";
 import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
-import { vaultSession } from "../shared-vaults/vault-session.ts";
+import { vaultRegistry } from "../shared-vaults/client-vaults.ts";
 import { applyChanges, presentCursor } from "./index-changes.ts";
 import type { BuildProgress, IndexProgress } from "./index-text.ts";
 import { NameTable } from "./name-table.ts";
@@ -172,7 +172,7 @@ export class NameIndex {
 /** By the chain, whatever the service says. @throws VaultError `not_a_member`. */
 async function requireMember(connection: Connection, vault: OpenVault): Promise<void> {
   const view = await vault.view();
-  const { chainAddress } = vaultSession(connection).signer;
+  const { chainAddress } = vaultRegistry(connection).signer;
   if (!isMemberIn(view, bytesOf(chainAddress), placeOf(view)))
     throw vaultError("not_a_member", `The vault's allowlist does not name ${chainAddress}`);
 }

@@ -3,7 +3,7 @@ import { rankName, searchWords } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import type { FileSearchQuery } from "./search-types.ts";
 import { searchAtService } from "./service-search.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { FoundFile } from "./search-types.ts";
 import type { NameRow } from "./index-rows.ts";
 import { FIRST, type ServicePosition } from "./search-cursor.ts";
@@ -128,7 +128,7 @@ export class ServiceSource implements Source {
     this.position = { ...this.position, returned: at === -1 ? returned : at + 1 };
   }
 
-  #rankedFile(file: File): RankedFile | null {
+  #rankedFile(file: WireFile): RankedFile | null {
     const rank = file.unreadable === undefined ? rankName(searchWords(file.name), this.#words) : null;
     const { vaultId } = this.#search.query;
     if (rank === null || (vaultId ?? file.vaultId) !== file.vaultId || this.#search.isElsewhere(file.vaultId))

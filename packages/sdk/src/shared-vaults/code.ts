@@ -14,5 +14,5 @@ export * from "./names/entry-history.ts";
 export * from "./names/vault-finder.ts";
 export * from "./network-check.ts";
 export * from "./vault-calls.ts";
-export * from "./vault-session.ts";
+export * from "./client-vaults.ts";
 export * from "../search/local-indexes.ts";

@@ -3,7 +3,7 @@ import type { api } from "@coffer/contract";
 import type { ByteBody } from "../http/byte-body.ts";
 import type { Body } from "../http/endpoint-types.ts";
 import { SdkError } from "../http/errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { File as NamedFile } from "../storage/item-types.ts";
 import type { Source } from "./source.ts";
 import type { EncodedUpload } from "./upload-codec.ts";
@@ -65,9 +65,9 @@ export interface CommitItem {
   readonly id: string;
   prepare(): Promise<PreparedChange>;
   /** The file as the round has made it; false: it has not. null: nobody can tell. */
-  findStored(): Promise<File | false | null>;
+  findStored(): Promise<WireFile | false | null>;
   /** Holds the service's answer to what was sent, and describes it as the caller sees it. */
-  receipt(file: File): Promise<CommittedFile>;
+  receipt(file: WireFile): Promise<CommittedFile>;
 }
 
 /** What the kind of vault decides about a commit. */

@@ -9,7 +9,7 @@ import { ContractError, SdkError } from "../http/errors.ts";
 import { unlessStored } from "../http/repeated-change.ts";
 import { mayHaveBeenDone } from "../http/retry.ts";
 import { type Fields, MOVE, refuseUndefinedPlaces, refuseUnknownFields } from "../http/required-fields.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import {
   aboutItem,
   type CommitItem,
@@ -23,7 +23,7 @@ import {
 import { freeHeld, type HeldContent, sendHeld } from "./held-sender.ts";
 import { PlainCommit } from "./plain-commit.ts";
 import { openSource } from "./source.ts";
-import { requireSameBytes } from "./store-request.ts";
+import { requireSameBytes } from "./sender.ts";
 import type { Progress } from "./upload-options.ts";
 import { UPLOAD_OPTIONS } from "./upload.ts";
 
@@ -90,7 +90,7 @@ async function runRounds(
   for (let round = 1; ; round += 1) {
     const holds = new Set<string>();
     let sent: SentCommit | null = null;
-    let files: readonly File[];
+    let files: readonly WireFile[];
     try {
       await kind.begin();
       sent = await sendContents(connection, kind.items, options, holds);
@@ -169,18 +169,18 @@ class CommitProgress {
 }
 
 /** All that was signed is stored, or nothing of it; null: the service does not show which. */
-async function findStored(items: readonly CommitItem[]): Promise<{ files: File[] } | false | null> {
-  const files: (File | false | null)[] = [];
+async function findStored(items: readonly CommitItem[]): Promise<{ files: WireFile[] } | false | null> {
+  const files: (WireFile | false | null)[] = [];
   for (const item of items) files.push(await item.findStored());
   if (files.every((file) => file === false)) return false;
-  const stored = files.filter((file): file is File => file !== false && file !== null);
+  const stored = files.filter((file): file is WireFile => file !== false && file !== null);
   return stored.length === items.length ? { files: stored } : null;
 }
 
 async function receiptsOf(
   items: readonly CommitItem[],
   { contents }: SentCommit,
-  files: readonly File[],
+  files: readonly WireFile[],
 ): Promise<CommittedFile[]> {
   if (files.length !== items.length || files.some(({ id }, at) => id !== items[at]?.id))
     throw new ContractError("response", fileCommitGroup.commit.id, ["body.files: other files than were sent"]);

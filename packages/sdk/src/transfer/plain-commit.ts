@@ -5,7 +5,7 @@ import { sharedCode } from "../connection/shared-code.ts";
 import { chosenName } from "../http/chosen-name.ts";
 import { ContractError, type SdkError } from "../http/errors.ts";
 import { tagged } from "../http/tag.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type {
   CommitItem,
   CommitKind,
@@ -96,7 +96,7 @@ class PlainChange implements CommitItem {
     return Promise.resolve(null);
   }
 
-  async receipt(file: File): Promise<CommittedFile> {
+  async receipt(file: WireFile): Promise<CommittedFile> {
     const { name, folderId, trash, source } = this.#change;
     const isOther =
       (name !== undefined && file.name !== name) ||

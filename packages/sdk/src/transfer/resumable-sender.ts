@@ -4,13 +4,11 @@ import type { Connection } from "../connection/options.ts";
 import { callOn, send } from "../http/call.ts";
 import { AbortError, ApiError, ContractError } from "../http/errors.ts";
 import { isWorthRepeating, Repeats } from "../http/retry.ts";
-import type { File } from "../storage/file.ts";
 import { createHasher, digestOf, toBase64, toHex, type Hasher } from "./digest.ts";
 import type { Checkpoint } from "./journals.ts";
 import { notResumable, otherSize } from "./source.ts";
-import { requireSameBytes } from "./store-request.ts";
 import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./tus-session.ts";
-import type { EncodedBytes, EncodedUpload } from "./upload-codec.ts";
+import type { EncodedBytes, EncodedUpload, SentFile } from "./upload-codec.ts";
 import type { UploadOptions } from "./upload-options.ts";
 
 export interface PartOptions extends UploadOptions {
@@ -24,7 +22,11 @@ export interface PartOptions extends UploadOptions {
  * After a failure it asks for the durable offset and goes on there. If it cannot go on, it ends the session on the
  * server, unless a journal will go on with it.
  */
-export async function sendParts(connection: Connection, upload: EncodedUpload, options: PartOptions): Promise<File> {
+export async function sendParts(
+  connection: Connection,
+  upload: EncodedUpload,
+  options: PartOptions,
+): Promise<SentFile> {
   const { journal, signal, size } = options;
   const { target } = upload;
   const session = { ...options, idempotencyKey: upload.idempotencyKey };
@@ -35,7 +37,7 @@ export async function sendParts(connection: Connection, upload: EncodedUpload, o
     if (target.kind === "version" && fileId !== target.fileId)
       throw wrongAnswer("headers.file-id: not what was asked for");
     const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, { signal });
-    return requireSameBytes(file, size, sha256);
+    return { file, bytes: size, sha256 };
   } catch (error) {
     if (journal?.survives(error) !== true) await endUpload(connection, uploadId);
     throw error;

@@ -1,6 +1,6 @@
 /** What stands between the content of an upload and the bytes that are stored: nothing in a public vault, a cipher in a shared one. */
 import type { SharedFile } from "@coffer/contract";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { File as NamedFile } from "../storage/item-types.ts";
 import type { SdkError } from "../http/errors.ts";
 import type { Source } from "./source.ts";
@@ -77,7 +77,14 @@ export interface EncodedUpload {
   /** Names the creation. Default: random. What is encrypted has none of the caller's: no two attempts send the same. */
   readonly idempotencyKey?: string | undefined;
   /** The file as an earlier process has stored it: nothing is sent. null: it is to be sent. */
-  readonly stored: File | null;
+  readonly stored: WireFile | null;
+}
+
+/** What the service stored, and what was sent, counted here: bytes, and their SHA-256 in hex. */
+export interface SentFile {
+  readonly file: WireFile;
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
 /**
@@ -94,9 +101,9 @@ export interface UploadCodec {
    * The file as the attempt has stored it, for a failure after which that is possible. false: it has not. null: nobody
    * can tell, and nothing is sent again.
    */
-  findStored(): Promise<File | false | null>;
+  findStored(): Promise<WireFile | false | null>;
   /** Whether another attempt, with another version, can cure the failure. What it needs for that is done when this resolves. */
   recover(error: unknown): Promise<boolean>;
-  /** Compares the stored file with what was sent, and describes it as the caller sees it. */
-  receipt(file: File): Promise<UploadResult>;
+  /** Describes the file as the caller sees it, once the sender has compared its bytes with those that it sent. */
+  receipt(file: WireFile): Promise<UploadResult>;
 }

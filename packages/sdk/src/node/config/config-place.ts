@@ -6,21 +6,21 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The path of the configuration: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
 export function configFile(env: Environment = process.env): string {
-  const file = present(env["SERVICE_CONFIG_FILE"]);
+  const file = nonEmpty(env["SERVICE_CONFIG_FILE"]);
   return file === null ? join(configDirectory(env), "config.json") : resolve(file);
 }
 
 /** `SERVICE_CONFIG_DIR`, else `$XDG_CONFIG_HOME/coffer`, else `~/.config/coffer`. */
 export function configDirectory(env: Environment = process.env): string {
-  const own = present(env["SERVICE_CONFIG_DIR"]);
+  const own = nonEmpty(env["SERVICE_CONFIG_DIR"]);
   if (own !== null) return resolve(own);
-  const xdg = present(env["XDG_CONFIG_HOME"]);
+  const xdg = nonEmpty(env["XDG_CONFIG_HOME"]);
   // The XDG base directory specification ignores relative paths.
-  const parent = xdg?.startsWith("/") === true ? xdg : join(present(env["HOME"]) ?? homedir(), ".config");
+  const parent = xdg?.startsWith("/") === true ? xdg : join(nonEmpty(env["HOME"]) ?? homedir(), ".config");
   return join(parent, "coffer");
 }
 
 /** Set and not empty: an empty variable counts as unset. */
-export function present(text: string | undefined): string | null {
+export function nonEmpty(text: string | undefined): string | null {
   return text === undefined || text === "" ? null : text;
 }

@@ -9,7 +9,7 @@ import { configFile } from "./config-place.ts";
 import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "../store/lock-file.ts";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
-import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
+import { storeInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
 import { ProfileSessions, type ProfileSession } from "./profile-sessions.ts";
 import type { StoredSession } from "../../connection/web-session.ts";
 
@@ -154,7 +154,7 @@ export async function writeConfig(changes: ConfigChanges, file: string = configF
   await sessions.write(changed.filter(([, session]) => session === null));
   // At every moment a key is where the file says, and the file names what the keychain may have.
   if (moves.some(({ first, former }) => first !== former)) await write("first");
-  for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
+  for (const { puts } of moves) for (const [account, secret] of puts) storeInKeychain(account, secret);
   await write("next");
   for (const { drops } of moves) for (const account of drops) dropKey(account, changes.keychainIsLost === true);
   if (moves.some(({ next, last }) => next !== last)) await write("last");

@@ -77,7 +77,7 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const target = await requireTarget(path, options);
   const source = await openFileSource(path, options.handle);
   const isWhole = source.size <= (options.partBytes ?? WHOLE_BYTES);
-  const journal = isWhole ? null : await openSafely(connection, path, target, source, options);
+  const journal = isWhole ? null : await openUploadJournal(connection, path, target, source, options);
   return upload(connection, target, source, { ...options, journal });
 }
 
@@ -94,7 +94,7 @@ export async function requireTarget(path: string, options: UploadFileOptions): P
 }
 
 /** The journal, or null when there can be none or another process works on the same upload. Closes the source when it fails. */
-async function openSafely(
+async function openUploadJournal(
   connection: Connection,
   path: string,
   target: UploadTarget,

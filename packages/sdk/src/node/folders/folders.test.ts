@@ -155,7 +155,10 @@ describe("syncFolder", () => {
     const planned = await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6, dryRun: true });
     expect(await read(copy)).toEqual(before);
     const removed = await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6 });
-    expect([removed.plan, removed.failed, removed.skipped]).toEqual([planned.plan, [], planned.skipped]);
+    expect([removed.plan, removed.failed]).toEqual([planned.plan, []]);
+    // Folders are walked in the order in which the disk answers, which two walks need not share.
+    expect(removed.skipped).toHaveLength(planned.skipped.length);
+    expect(removed.skipped).toEqual(expect.arrayContaining([...planned.skipped]));
     expect(removed.skipped).toEqual(
       expect.arrayContaining([
         { path: "deep/b.txt", reason: "changed_here" },

@@ -1,6 +1,6 @@
 /** Whole folders, between a directory of this machine and a vault. */
-import { restoreTree } from "./restore.ts";
-import { knowsFolder as hasJournal, runFolder } from "./run.ts";
+import { restoreTree } from "./restore-trash.ts";
+import { knowsFolder as hasJournal, runFolder } from "./folder-call.ts";
 import type { Client } from "../../client.ts";
 import type {
   DownloadFolderOptions,

@@ -16,7 +16,7 @@ import { followTable, type ProfileStore, type RowChange, type Table } from "../.
 import type { Mark } from "../files/file-mark.ts";
 
 /** A content that was the same on both sides. */
-export interface KnownFile {
+export interface RecordedFile {
   readonly fileId: string;
   readonly versionId: string;
   readonly sha256: string;
@@ -31,7 +31,7 @@ const FOLDER = "dir ";
 const PLACE = "place";
 
 export class FolderState implements AsyncDisposable {
-  readonly files = new Map<string, KnownFile>();
+  readonly files = new Map<string, RecordedFile>();
   readonly folders = new Map<string, string>();
   readonly #table: Table | null;
   /** null: nothing is written. */
@@ -59,7 +59,7 @@ export class FolderState implements AsyncDisposable {
       if (lock === null) throw lockedError("Another process works on this directory and the same folder");
       const state = new FolderState(store.table(name), lock);
       await state.#read();
-      if (!(await FolderState.isKept(store, purpose))) state.#put(PLACE, new TextEncoder().encode(purpose));
+      if (!(await FolderState.exists(store, purpose))) state.#put(PLACE, new TextEncoder().encode(purpose));
       return state;
     } catch (error) {
       await lock?.[Symbol.asyncDispose]();
@@ -69,7 +69,7 @@ export class FolderState implements AsyncDisposable {
   }
 
   /** For a dry run: what is kept, without a lock. */
-  static async look(store: ProfileStore, purpose: string): Promise<FolderState> {
+  static async openReadOnly(store: ProfileStore, purpose: string): Promise<FolderState> {
     try {
       const state = new FolderState(store.table(nameOf(purpose)), null);
       await state.#read();
@@ -81,18 +81,18 @@ export class FolderState implements AsyncDisposable {
   }
 
   /** Whether an earlier run was between these places. */
-  static async isKept(store: ProfileStore, purpose: string): Promise<boolean> {
+  static async exists(store: ProfileStore, purpose: string): Promise<boolean> {
     return (await store.table(nameOf(purpose)).get(PLACE)) !== null;
   }
 
-  noteFile(path: string, known: KnownFile): void {
+  recordFile(path: string, known: RecordedFile): void {
     const { fileId, versionId, sha256, mark } = known;
     this.files.set(path, known);
     const times = mark === null ? ["", "", ""] : [mark.modified, mark.changed, mark.inode];
     this.#put(FILE + path, encodeJson([fileId, versionId, sha256, mark?.size ?? 0, ...times]));
   }
 
-  noteFolder(path: string, folderId: string): void {
+  recordFolder(path: string, folderId: string): void {
     if (this.folders.get(path) === folderId) return;
     this.folders.set(path, folderId);
     this.#put(FOLDER + path, new TextEncoder().encode(folderId));
@@ -163,7 +163,7 @@ function setOrDelete<Value>(
 
 const decodeFolder = (value: Uint8Array): string => new TextDecoder().decode(value);
 
-function decodeFile(value: Uint8Array): KnownFile {
+function decodeFile(value: Uint8Array): RecordedFile {
   const [fileId, versionId, sha256, size, modified, changed, inode] = decodeJson(
     fileRow,
     value,

@@ -14,7 +14,7 @@ import { runUpload, type RunOptions } from "../../transfer/upload-runner.ts";
 import { Condition, tagOf } from "../condition.ts";
 import { authorsOf } from "../names/authors.ts";
 import { refreshFor } from "../names/refresh.ts";
-import { noteOwnEntry } from "../names/entries.ts";
+import { recordOwnEntry } from "../names/entries.ts";
 import type { StagedEntries } from "../names/name-stager.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
@@ -147,7 +147,7 @@ export class EncryptedCodec implements UploadCodec {
 
   /** The next attempt is a new version. `staged`: what this client has signed to cure the failure of the last one. */
   restart(staged: StagedEntries): void {
-    if (this.#target.kind === "version") this.#condition.noteStaged(staged, this.#target.file.id);
+    if (this.#target.kind === "version") this.#condition.acceptStaged(staged, this.#target.file.id);
     this.#isAgain = true;
   }
 
@@ -162,7 +162,7 @@ export class EncryptedCodec implements UploadCodec {
         { step: "ids" },
       );
     vault.seen.noteVersion(file.id, seenVersion(version.statement));
-    noteOwnEntry(vault, file.id, version.entry);
+    recordOwnEntry(vault, file.id, version.entry);
     await vault.seen.flush();
     const { name, contentType, entry, shared, statement } = version;
     const { size, source } = this.#plaintext;

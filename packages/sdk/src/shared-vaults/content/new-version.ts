@@ -20,7 +20,7 @@ import {
   type VersionStatement,
 } from "@coffer/crypto";
 import { fromBase64, toBase64 } from "../../transfer/digest.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import { openSource } from "../../transfer/source.ts";
 import type { EncodedBytes } from "../../transfer/upload-codec.ts";
 import { readPlaintext, type Plaintext } from "./plaintext.ts";
@@ -45,7 +45,7 @@ export type SharedUploadTarget =
     }
   | {
       readonly kind: "version";
-      readonly file: File;
+      readonly file: WireFile;
       readonly contentType?: string | undefined;
       /** See `ConditionOptions`; the state that this call has read is `file`. */
       readonly ifMatch?: string | undefined;
@@ -188,7 +188,7 @@ interface Before {
 }
 
 /** The replaced version, verified: the new statement names it. */
-async function readBefore(vault: OpenVault, file: File): Promise<Before> {
+async function readBefore(vault: OpenVault, file: WireFile): Promise<Before> {
   const version = await readCurrent(vault, file);
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   requireSiblings(version, statement);
@@ -197,7 +197,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
 }
 
 /** The version that the service shows as the current one, verified. */
-export async function readCurrent(vault: OpenVault, file: File): Promise<VersionStatement> {
+export async function readCurrent(vault: OpenVault, file: WireFile): Promise<VersionStatement> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);

@@ -6,7 +6,7 @@ import { chosenName } from "../../http/chosen-name.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import { type SdkError } from "../../http/errors.ts";
 import { FILES } from "../../storage/items.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import { fromBase64, toHex } from "../../transfer/digest.ts";
 import {
   aboutItem,
@@ -21,7 +21,7 @@ import {
 } from "../../transfer/commit-changes.ts";
 import type { Source } from "../../transfer/source.ts";
 import { Condition, tagOf } from "../condition.ts";
-import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "../names/entries.ts";
+import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "../names/entries.ts";
 import { isEntryStored } from "../names/entry-history.ts";
 import { nameOne } from "../names/name-reader.ts";
 import { stageFolder, type StagedEntries } from "../names/name-stager.ts";
@@ -165,9 +165,9 @@ abstract class SharedChange implements CommitItem {
   protected readonly connection: Connection;
   protected readonly vault: OpenVault;
   protected readonly change: OpenChange;
-  protected file: File;
+  protected file: WireFile;
 
-  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: File) {
+  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: WireFile) {
     this.id = change.id;
     this.connection = connection;
     this.vault = vault;
@@ -197,19 +197,19 @@ abstract class SharedChange implements CommitItem {
 
   abstract restart(staged: StagedEntries): void;
   abstract prepare(): Promise<PreparedChange>;
-  abstract findStored(): Promise<File | false | null>;
-  abstract receipt(file: File): Promise<CommittedFile>;
+  abstract findStored(): Promise<WireFile | false | null>;
+  abstract receipt(file: WireFile): Promise<CommittedFile>;
 
   protected placeOfChange(): Pick<SentChange, "folderId"> {
     const { folderId } = this.change;
     return folderId === undefined ? {} : { folderId };
   }
 
-  protected readAgain(): Promise<File> {
+  protected readAgain(): Promise<WireFile> {
     return FILES.get(this.connection, this.id);
   }
 
-  protected async named(file: File): Promise<CommittedFile> {
+  protected async named(file: WireFile): Promise<CommittedFile> {
     const named = await nameOne(this.connection, FILES, file, { vaultId: this.vault.id });
     return { file: named, bytes: null, sha256: null };
   }
@@ -229,7 +229,7 @@ class ContentChange extends SharedChange {
     vault: OpenVault,
     change: OpenChange,
     source: Source,
-    file: File,
+    file: WireFile,
     options: FileCommitOptions,
   ) {
     super(connection, vault, change, file);
@@ -270,11 +270,11 @@ class ContentChange extends SharedChange {
     return codec;
   }
 
-  findStored(): Promise<File | false | null> {
+  findStored(): Promise<WireFile | false | null> {
     return this.#codec === null ? Promise.resolve(null) : this.#codec.findStored();
   }
 
-  async receipt(file: File): Promise<CommittedFile> {
+  async receipt(file: WireFile): Promise<CommittedFile> {
     if (this.#codec === null) throw new Error("a content has a receipt before it was sent");
     return this.#codec.receipt(file);
   }
@@ -287,13 +287,13 @@ class EntryChange extends SharedChange {
   #isAgain = false;
   #shared: SharedEntry | null = null;
 
-  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: File) {
+  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: WireFile) {
     super(connection, vault, change, file);
     this.#condition = new Condition(change.ifMatch, file.shared);
   }
 
   restart(staged: StagedEntries): void {
-    this.#condition.noteStaged(staged, this.id);
+    this.#condition.acceptStaged(staged, this.id);
     this.#isAgain = true;
   }
 
@@ -316,7 +316,7 @@ class EntryChange extends SharedChange {
     });
   }
 
-  findStored(): Promise<File | false | null> {
+  findStored(): Promise<WireFile | false | null> {
     return inVaultTerms(async () => {
       if (this.#shared === null) return null;
       const now = await this.readAgain();
@@ -325,10 +325,10 @@ class EntryChange extends SharedChange {
     });
   }
 
-  async receipt(file: File): Promise<CommittedFile> {
+  async receipt(file: WireFile): Promise<CommittedFile> {
     const shared = this.#shared;
     if (shared === null) throw new Error("an entry has a receipt before it was signed");
-    noteOwnEntry(this.vault, this.id, ownStatement(shared));
+    recordOwnEntry(this.vault, this.id, ownStatement(shared));
     return this.named(file);
   }
 }
@@ -339,13 +339,13 @@ class TrashChange extends SharedChange {
   readonly #condition: Condition;
   #isAgain = false;
 
-  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: File) {
+  constructor(connection: Connection, vault: OpenVault, change: OpenChange, file: WireFile) {
     super(connection, vault, change, file);
     this.#condition = new Condition(change.ifMatch, file.shared);
   }
 
   restart(staged: StagedEntries): void {
-    this.#condition.noteStaged(staged, this.id);
+    this.#condition.acceptStaged(staged, this.id);
     this.#isAgain = true;
   }
 
@@ -359,12 +359,12 @@ class TrashChange extends SharedChange {
   }
 
   /** That it lies there, anybody may have done. What was signed beside it says whether the commit was stored. */
-  async findStored(): Promise<File | false | null> {
+  async findStored(): Promise<WireFile | false | null> {
     const now = await this.readAgain();
     return now.trashedAt === null ? false : now;
   }
 
-  async receipt(file: File): Promise<CommittedFile> {
+  async receipt(file: WireFile): Promise<CommittedFile> {
     if (file.trashedAt === null)
       throw vaultError("damaged", `The service answers with file ${file.id}, and it is not in the trash`);
     return this.named(file);

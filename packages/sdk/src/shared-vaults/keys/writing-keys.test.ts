@@ -15,9 +15,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { statementSigner } from "../../signers/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
-import { openSeenNumbers } from "../trust/seen-numbers.ts";
+import { SeenNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { KeyRing } from "./key-ring.ts";
 import { OwnedKeys } from "./owned-keys.ts";
 
@@ -130,7 +130,7 @@ function newProcess({ isWitnessed = false } = {}) {
     forgetVault: () => undefined,
   };
   const signer = { chainAddress: `0x${toHex(me.address)}`, statements: me.signer };
-  const session = {
+  const registry = {
     connection,
     chain,
     pins,
@@ -138,10 +138,10 @@ function newProcess({ isWitnessed = false } = {}) {
     platform: webPlatform,
     clock: () => now,
     wrap: () => wrap,
-  } as unknown as VaultSession;
-  const numbers = openSeenNumbers(session, PIN);
+  } as unknown as VaultRegistry;
+  const numbers = new SeenNumbers(registry, PIN);
   const owned = new OwnedKeys();
-  const ring = new KeyRing(session, PIN, { view: () => Promise.resolve(view), author: () => me, numbers }, owned);
+  const ring = new KeyRing(registry, PIN, { view: () => Promise.resolve(view), author: () => me, numbers }, owned);
   return {
     forget: () => {
       ring.forgetWriting();

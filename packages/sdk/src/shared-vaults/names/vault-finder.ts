@@ -7,7 +7,7 @@ import type { VaultError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 
 export interface HeldOptions extends CallOptions {
   /** The vault that the caller names for the item. */
@@ -36,10 +36,10 @@ export async function findVaultOf(
   requireVault(item, named);
   const isKnown = await liesIn(connection, item.id, item.vaultId);
   if (sends && !isKnown && named === undefined) throw unknownPlace(item.id);
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const vault = await (named === undefined
-    ? session.findUnpinned(item.vaultId, options)
-    : session.find(named, options));
+    ? registry.findUnpinned(item.vaultId, options)
+    : registry.find(named, options));
   if (vault !== null) return vault;
   if (item.shared !== null)
     throw vaultError(
@@ -47,7 +47,7 @@ export async function findVaultOf(
       "The vault was public when this client first met it, and now the service shows it as shared",
     );
   // The caller's own word, and not the service's.
-  if (!isKnown && named !== undefined) await session.homes.notePublic((await session.open(named)).pin, item.id);
+  if (!isKnown && named !== undefined) await registry.homes.notePublic((await registry.open(named)).pin, item.id);
   return null;
 }
 
@@ -75,14 +75,14 @@ export async function findPlace(
 ): Promise<ResolvedLocation | null> {
   if (connection.sharedVaults === null) return null;
   if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   if (vaultId !== undefined) {
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
-    return { vaultId, vault: await session.find(vaultId, options) };
+    return { vaultId, vault: await registry.find(vaultId, options) };
   }
-  const home = folderId === undefined ? null : (await session.homes.read())(folderId);
+  const home = folderId === undefined ? null : (await registry.homes.read())(folderId);
   if (home === null) throw unknownPlace(folderId ?? "");
-  return { vaultId: home.vaultId, vault: await session.find(home.vaultId, options) };
+  return { vaultId: home.vaultId, vault: await registry.find(home.vaultId, options) };
 }
 
 /**
@@ -113,7 +113,7 @@ export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultI
  * @throws VaultError `vault_changed` when it has it elsewhere.
  */
 export async function liesIn(connection: Connection, itemId: string, vaultId: string): Promise<boolean> {
-  const home = (await vaultSession(connection).homes.read())(itemId);
+  const home = (await vaultRegistry(connection).homes.read())(itemId);
   if (home === null) return false;
   if (home.vaultId === vaultId) return true;
   throw vaultError(

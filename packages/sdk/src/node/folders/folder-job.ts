@@ -8,7 +8,7 @@ import type { FolderProgress } from "./options.ts";
 import type { RemotePlace, RemoteTree } from "./remote-tree.ts";
 import type { FolderState } from "./state.ts";
 
-export interface Work {
+export interface FolderJob {
   readonly client: Client;
   readonly direction: "up" | "down";
   readonly place: RemotePlace;
@@ -61,7 +61,7 @@ export class ProgressCount {
     this.#report = report;
   }
 
-  begin(totalFiles: number, totalBytes: number): void {
+  start(totalFiles: number, totalBytes: number): void {
     this.#now = { ...this.#now, totalFiles, totalBytes };
     this.#report?.(this.#now);
   }

@@ -15,7 +15,7 @@ export interface PinnedVault {
   readonly vault: OpenVault | null;
 }
 
-export interface VaultSession {
+export interface VaultRegistry {
   readonly connection: Connection;
   readonly signer: Signer;
   readonly chain: Chain;

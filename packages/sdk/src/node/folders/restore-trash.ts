@@ -6,11 +6,11 @@ import { type Fields, refuseUnknownFields } from "../../http/required-fields.ts"
 import { destinationExists, placeFile } from "../files/download-file.ts";
 import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
 import { markOf } from "../files/file-mark.ts";
-import { holdDirectory, realDirectory, type HeldDirectory } from "./held.ts";
+import { holdDirectory, realDirectory, type HeldDirectory } from "./held-directory.ts";
 import type { LocalFile } from "./local-tree.ts";
 import type { RestoredFile, RestoreRemovedOptions, RestoreRemovedResult } from "./options.ts";
 import { nameOf, Outcome, parentOf, throwIfAborted } from "./outcome.ts";
-import { dropRun, isOfTree, pastRuns, trashedIn, TrashRun, type PastRun, type TrashedFile } from "./trash.ts";
+import { deleteRun, isOfTree, trashedRuns, trashedIn, TrashRun, type TrashedRun, type TrashedFile } from "./trash.ts";
 
 const FIELDS: Fields<RestoreRemovedOptions> = { since: true, overwrite: true, dryRun: true, signal: true };
 
@@ -20,18 +20,18 @@ export async function restoreTree(directory: string, options: RestoreRemovedOpti
   const since = options.since === undefined ? null : options.since.getTime();
   if (Number.isNaN(since)) throw new ContractError("request", "restoreRemoved", ["since: expected a valid Date"]);
   const root = await realDirectory(resolve(directory));
-  const restoring: Restoring = { root, options, outcome: new Outcome(), files: [], folders: [], done: new Set() };
-  for (const run of await pastRuns(root)) {
+  const restore: RestoreState = { root, options, outcome: new Outcome(), files: [], folders: [], done: new Set() };
+  for (const run of await trashedRuns(root)) {
     if (!isOfTree(run, root)) continue;
     if (since !== null && run.at < since) break;
-    const hasSomething = await restoreRun(restoring, run);
+    const hasSomething = await restoreRun(restore, run);
     if (since === null && hasSomething) break;
   }
-  const { files, folders, outcome } = restoring;
+  const { files, folders, outcome } = restore;
   return { dryRun, files, folders, failed: outcome.failed };
 }
 
-interface Restoring {
+interface RestoreState {
   readonly root: string;
   readonly options: RestoreRemovedOptions;
   readonly outcome: Outcome;
@@ -42,17 +42,17 @@ interface Restoring {
 }
 
 /** Whether the call has anything that could come back. */
-async function restoreRun(restoring: Restoring, run: PastRun): Promise<boolean> {
-  const { done, files, folders, options, outcome, root } = restoring;
+async function restoreRun(restore: RestoreState, run: TrashedRun): Promise<boolean> {
+  const { done, files, folders, options, outcome, root } = restore;
   const { dryRun = false, overwrite = false, signal } = options;
   await using held = await holdDirectory(run.place);
   const trashed = await trashedIn(held, run);
   const missing: string[] = [];
-  for (const path of run.folders) if ((await lookAt(root, path)) === null) missing.push(path);
+  for (const path of run.folders) if ((await presentAt(root, path)) === null) missing.push(path);
   if (trashed.length === 0 && missing.length === 0) return false;
   const present = new Map<string, LocalFile | "other">();
   for (const { path } of trashed) {
-    const there = await lookAt(root, path);
+    const there = await presentAt(root, path);
     if (there !== null) present.set(path, there);
   }
   const replaced = trashed.flatMap(({ path }) => {
@@ -73,12 +73,12 @@ async function restoreRun(restoring: Restoring, run: PastRun): Promise<boolean> 
     const there = present.get(path);
     if (done.has(path) || (there !== undefined && !overwrite)) files.push({ path, act: "exists", size, removedAt });
     else {
-      if (!dryRun && !(await attempt(outcome, path, () => bringBack({ root, held, trash }, file, there)))) continue;
+      if (!dryRun && !(await attempt(outcome, path, () => restoreFile({ root, held, trash }, file, there)))) continue;
       done.add(path);
       files.push({ path, act: "restored", size, removedAt });
     }
   }
-  if (!dryRun && (await trashedIn(held, run)).length === 0) await dropRun(held, run.place);
+  if (!dryRun && (await trashedIn(held, run)).length === 0) await deleteRun(held, run.place);
   return true;
 }
 
@@ -92,30 +92,30 @@ async function attempt(outcome: Outcome, path: string, act: () => Promise<void>)
   }
 }
 
-interface Route {
+interface RestoreRoute {
   readonly root: string;
   /** The trash's directory of the call. */
   readonly held: HeldDirectory;
   readonly trash: TrashRun | null;
 }
 
-async function bringBack(
-  { held, root, trash }: Route,
+async function restoreFile(
+  { held, root, trash }: RestoreRoute,
   { name, path }: TrashedFile,
   there: LocalFile | "other" | undefined,
 ): Promise<void> {
   if (there === "other") throw destinationExists(join(root, path));
   await using folder = await holdFolder(root, parentOf(path));
-  if (there !== undefined) await trash?.take(folder, there);
-  const [from, to] = [join(held.way, name), join(folder.way, nameOf(path))];
+  if (there !== undefined) await trash?.moveIn(folder, there);
+  const [from, to] = [join(held.fdPath, name), join(folder.fdPath, nameOf(path))];
   try {
-    folder.confirm();
-    held.confirm();
+    folder.verify();
+    held.verify();
     await placeFile(from, to, false);
-    await syncDirectory(folder.way);
+    await syncDirectory(folder.fdPath);
     await rm(from, { force: true });
   } catch (error) {
-    throw held.named(folder.named(error));
+    throw held.withRealPath(folder.withRealPath(error));
   }
 }
 
@@ -127,20 +127,20 @@ async function makeFolder(root: string, path: string): Promise<void> {
 async function holdFolder(root: string, path: string): Promise<HeldDirectory> {
   if (path !== "") {
     await using above = await holdFolder(root, parentOf(path));
-    above.confirm();
-    await mkdir(join(above.way, nameOf(path)), 0o700).catch((error: unknown) => {
-      if (fileErrorCode(error) !== "EEXIST") throw above.named(error);
+    above.verify();
+    await mkdir(join(above.fdPath, nameOf(path)), 0o700).catch((error: unknown) => {
+      if (fileErrorCode(error) !== "EEXIST") throw above.withRealPath(error);
     });
   }
   return await holdDirectory(join(root, path));
 }
 
 /** What lies at a path of the tree now: a file, `other` for anything else, null for nothing. */
-async function lookAt(root: string, path: string): Promise<LocalFile | "other" | null> {
+async function presentAt(root: string, path: string): Promise<LocalFile | "other" | null> {
   const place = join(root, path);
   try {
     await using folder = await holdDirectory(join(root, parentOf(path)));
-    const stats = await lstat(join(folder.way, nameOf(path)), { bigint: true });
+    const stats = await lstat(join(folder.fdPath, nameOf(path)), { bigint: true });
     return stats.isFile() ? { path, place, mark: markOf(stats) } : "other";
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "ELOOP"].includes(fileErrorCode(error) ?? "")) return null;

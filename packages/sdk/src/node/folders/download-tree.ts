@@ -7,40 +7,40 @@ import type { Progress } from "../../transfer/upload-options.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fetchTo, type Fetched } from "../files/download-file.ts";
 import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
-import { isSameMark, markOf, settled } from "../files/file-mark.ts";
-import { holdDirectory } from "./held.ts";
+import { isSameMark, markOf, stableMark } from "../files/file-mark.ts";
+import { holdDirectory } from "./held-directory.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
-import { lacksParent } from "./send.ts";
-import type { Plan, Transfer, Work } from "./work.ts";
+import { lacksParent } from "./upload-tree.ts";
+import type { Plan, Transfer, FolderJob } from "./folder-job.ts";
 import type { TrashRun } from "./trash.ts";
 
 /** `trash`: for what is replaced here. null: it is replaced for good, as the caller has it. */
-export async function fetchAll(work: Work, { folders, transfers }: Plan, trash: TrashRun | null): Promise<void> {
-  const places = new Map<string, string>([["", work.root], ...work.local.folders]);
+export async function downloadAll(job: FolderJob, { folders, transfers }: Plan, trash: TrashRun | null): Promise<void> {
+  const places = new Map<string, string>([["", job.root], ...job.local.folders]);
   /** Directories that have new names. */
   const changed = new Set<string>();
-  for (const path of folders) await makeFolder(work, path, places, changed);
+  for (const path of folders) await makeFolder(job, path, places, changed);
   try {
-    await inLanes(transfers, work.lanes, async (transfer) => {
-      throwIfAborted(work.signal);
+    await inLanes(transfers, job.lanes, async (transfer) => {
+      throwIfAborted(job.signal);
       const { path } = transfer;
-      const remote = work.remote.files.get(path);
+      const remote = job.remote.files.get(path);
       const directory = places.get(parentOf(path));
-      if (remote === undefined || lacksParent(work, path) || directory === undefined) return;
+      if (remote === undefined || lacksParent(job, path) || directory === undefined) return;
       try {
-        await receive(work, transfer, { remote, directory, trash });
+        await downloadOne(job, transfer, { remote, directory, trash });
         changed.add(directory);
       } catch (error) {
         // What an abort breaks off is no failure of the file, and is not counted.
-        throwIfAborted(work.signal);
-        work.outcome.fail(path, error);
+        throwIfAborted(job.signal);
+        job.outcome.fail(path, error);
       }
-      work.progress.done(transfer);
+      job.progress.done(transfer);
     });
   } finally {
-    await inLanes(changed, work.lanes, syncIfThere);
+    await inLanes(changed, job.lanes, syncIfThere);
   }
 }
 
@@ -52,22 +52,27 @@ async function syncIfThere(directory: string): Promise<void> {
   }
 }
 
-async function makeFolder(work: Work, path: string, places: Map<string, string>, changed: Set<string>): Promise<void> {
-  const { outcome, remote, signal, state } = work;
+async function makeFolder(
+  job: FolderJob,
+  path: string,
+  places: Map<string, string>,
+  changed: Set<string>,
+): Promise<void> {
+  const { outcome, remote, signal, state } = job;
   throwIfAborted(signal);
   const parent = places.get(parentOf(path));
   const folderId = remote.folders.get(path)?.id;
-  if (folderId === undefined || parent === undefined || lacksParent(work, path)) return;
+  if (folderId === undefined || parent === undefined || lacksParent(job, path)) return;
   try {
     await using held = await holdDirectory(parent);
     const place = join(parent, nameOf(path));
-    held.confirm();
-    await mkdir(join(held.way, nameOf(path)), 0o700).catch((error: unknown) => {
-      throw held.named(error);
+    held.verify();
+    await mkdir(join(held.fdPath, nameOf(path)), 0o700).catch((error: unknown) => {
+      throw held.withRealPath(error);
     });
     places.set(path, place);
     changed.add(parent);
-    state.noteFolder(path, folderId);
+    state.recordFolder(path, folderId);
     outcome.folders.push({ path, act: "created", folderId });
   } catch (error) {
     // On some systems two names of the vault are one here.
@@ -79,38 +84,42 @@ async function makeFolder(work: Work, path: string, places: Map<string, string>,
 
 const RENAME = "Rename it at the service, then call again.";
 
-interface Receiving {
+interface DownloadTarget {
   readonly remote: File;
   readonly directory: string;
   readonly trash: TrashRun | null;
 }
 
-async function receive(work: Work, transfer: Transfer, { directory, remote, trash }: Receiving): Promise<void> {
-  const { client, outcome, state } = work;
+async function downloadOne(
+  job: FolderJob,
+  transfer: Transfer,
+  { directory, remote, trash }: DownloadTarget,
+): Promise<void> {
+  const { client, outcome, state } = job;
   const { act, path } = transfer;
-  const before = act === "replaced" ? work.local.files.get(path) : undefined;
+  const before = act === "replaced" ? job.local.files.get(path) : undefined;
   await using held = await holdDirectory(directory);
-  const place = join(held.way, before === undefined ? nameOf(path) : basename(before.place));
+  const place = join(held.fdPath, before === undefined ? nameOf(path) : basename(before.place));
   try {
-    const fetched = await fetchInto(work, transfer, remote, { place, before }, async () => {
-      held.confirm();
-      if (before !== undefined) await trash?.take(held, before, true);
+    const fetched = await fetchInto(job, transfer, remote, { place, before }, async () => {
+      held.verify();
+      if (before !== undefined) await trash?.moveIn(held, before, true);
     });
     const file =
-      fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
+      fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: job.signal });
     if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
     const { bytes: size, sha256 } = fetched;
     const mark = markOf(await lstat(place, { bigint: true }));
-    state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
+    state.recordFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: stableMark(mark) });
     outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
   } catch (error) {
-    throw held.named(error);
+    throw held.withRealPath(error);
   }
 }
 
 /** `confirm` is called last: then the name is given. */
 async function fetchInto(
-  { client, place: { vaultId }, progress, signal }: Work,
+  { client, place: { vaultId }, progress, signal }: FolderJob,
   transfer: Transfer,
   remote: File,
   { before, place }: { readonly place: string; readonly before: LocalFile | undefined },

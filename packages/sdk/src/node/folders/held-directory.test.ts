@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { realDirectory } from "./held.ts";
+import { realDirectory } from "./held-directory.ts";
 
 it("follows links to the directory, and names where that lies", async () => {
   const base = makeDirectory();

@@ -9,20 +9,20 @@ import { requirePublic } from "../../transfer/plain-codec.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
 import { fileErrorCode } from "../store/durable-file.ts";
 import { fileStore } from "../store/file-store.ts";
-import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
-import { requireFew } from "./deletion-limit.ts";
-import { fetchAll } from "./fetch.ts";
-import { realDirectory } from "./held.ts";
+import { trashLocal, recordDeletions, planDeletions } from "./trash-local.ts";
+import { requireFewDeletions } from "./deletion-limit.ts";
+import { downloadAll } from "./download-tree.ts";
+import { realDirectory } from "./held-directory.ts";
 import { walk, type LocalFile, type LocalTree } from "./local-tree.ts";
 import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
 import { Outcome, parentOf } from "./outcome.ts";
-import { planTransfers } from "./plan.ts";
+import { planTransfers } from "./transfer-plan.ts";
 import { listTree, type RemotePlace } from "./remote-tree.ts";
-import { noteRemoved, planRemovals, removeAll } from "./remove.ts";
-import { sendAll } from "./send.ts";
+import { recordRemovals, planRemovals, trashRemote } from "./trash-remote.ts";
+import { uploadAll } from "./upload-tree.ts";
 import { FolderState } from "./state.ts";
 import { clearTrash, TrashRun, type Losses } from "./trash.ts";
-import { ProgressCount, type Plan, type Work } from "./work.ts";
+import { ProgressCount, type Plan, type FolderJob } from "./folder-job.ts";
 
 export type FolderCall = "uploadFolder" | "downloadFolder" | "syncFolder";
 
@@ -55,25 +55,25 @@ export async function runFolder(
   requireOptions(call, options);
   const { direction, dryRun = false, signal } = options;
   const connection = connectionOf(client);
-  const root = await rootOf(resolve(directory), direction === "down", dryRun);
+  const root = await realRoot(resolve(directory), direction === "down", dryRun);
   const outcome = new Outcome();
   const top = root ?? resolve(directory);
   await using state = await openState(connection, top, options);
   const { folderId, vaultId } = options;
   const place = { vaultId, ...(folderId === undefined ? {} : { folderId }) };
   const lanes = options.lanes ?? DEFAULT_LANES;
-  const looking = { lanes, signal, refuse: direction === "down" ? outcome : null };
+  const listing = { lanes, signal, refuse: direction === "down" ? outcome : null };
   const [here, there] = await Promise.all([
-    root === null ? NOTHING : walk(root, { outcome, signal, tidy: direction === "down" && !dryRun }),
-    listTree(client, place, looking),
+    root === null ? EMPTY_TREE : walk(root, { outcome, signal, removeLeftovers: direction === "down" && !dryRun }),
+    listTree(client, place, listing),
   ]);
-  const left = new Set<string>();
+  const filtered = new Set<string>();
   const { filter } = options;
-  const local = leaveOut(here, filter, left, { file: ({ place: at }) => at, folder: (at) => at });
+  const local = excludeFiltered(here, filter, filtered, { file: ({ place: at }) => at, folder: (at) => at });
   const below = (_: unknown, path: string): string => join(top, path);
-  const remote = leaveOut(there, filter, left, { file: below, folder: below });
-  for (const path of left) outcome.leaveOut(path);
-  const work: Work = {
+  const remote = excludeFiltered(there, filter, filtered, { file: below, folder: below });
+  for (const path of filtered) outcome.recordFiltered(path);
+  const job: FolderJob = {
     client,
     direction,
     place,
@@ -93,17 +93,17 @@ export async function runFolder(
     padded: options.padded === true,
     store: options.store ?? fileStore(),
   };
-  const removals = await (options.delete === true ? REMOVAL[direction](work) : NO_REMOVAL);
-  for (const path of [...removals.files, ...removals.folders]) work.going.add(path);
-  const plan = await planTransfers(work);
-  const counts = countsOf(work, plan, removals.files.length + removals.folders.length);
-  work.progress.begin(plan.transfers.length, counts.bytes);
-  if (dryRun) foresee(work, plan, removals);
+  const removals = await (options.delete === true ? REMOVALS[direction](job) : NO_REMOVALS);
+  for (const path of [...removals.files, ...removals.folders]) job.going.add(path);
+  const plan = await planTransfers(job);
+  const counts = countsOf(job, plan, removals.files.length + removals.folders.length);
+  job.progress.start(plan.transfers.length, counts.bytes);
+  if (dryRun) recordPlan(job, plan, removals);
   else {
     const [sending, receiving] = direction === "up" ? [local, remote] : [remote, local];
     const sizes = { sending: sending.files.size, receiving: receiving.files.size };
-    requireFew({ direction, removed: removals.files.length, ...sizes }, options.maxDelete);
-    await carryOut(work, plan, removals);
+    requireFewDeletions({ direction, removed: removals.files.length, ...sizes }, options.maxDelete);
+    await execute(job, plan, removals);
   }
   const { failed, files, folders, skipped } = outcome;
   return { dryRun, plan: counts, files, folders, skipped, failed };
@@ -115,10 +115,10 @@ interface Tree<File, Folder> {
 }
 
 /** The tree without what the filter leaves out; `left` gets the paths, without those below a folder that is left out. */
-function leaveOut<File, Folder>(
+function excludeFiltered<File, Folder>(
   tree: Tree<File, Folder>,
   filter: SyncFolderOptions["filter"],
-  left: Set<string>,
+  filtered: Set<string>,
   placeOf: {
     readonly file: (file: File, path: string) => string;
     readonly folder: (folder: Folder, path: string) => string;
@@ -126,13 +126,13 @@ function leaveOut<File, Folder>(
 ): Tree<File, Folder> {
   if (filter === undefined) return tree;
   const isBelow = (path: string): boolean => {
-    for (let at = parentOf(path); at !== ""; at = parentOf(at)) if (left.has(at)) return true;
+    for (let at = parentOf(path); at !== ""; at = parentOf(at)) if (filtered.has(at)) return true;
     return false;
   };
   const stays = (path: string, kind: "file" | "folder", place: string): boolean => {
-    if (isBelow(path) || left.has(path)) return false;
+    if (isBelow(path) || filtered.has(path)) return false;
     if (filter(path, kind, place)) return true;
-    left.add(path);
+    filtered.add(path);
     return false;
   };
   const folders = new Map(
@@ -144,26 +144,26 @@ function leaveOut<File, Folder>(
   };
 }
 
-async function carryOut(work: Work, plan: Plan, removals: Removal): Promise<void> {
+async function execute(job: FolderJob, plan: Plan, removals: RemovalSteps): Promise<void> {
   // What is stored before anything goes is never missing; only what stands in the way of a new file or folder goes first.
-  const isInTheWay = [...plan.folders, ...plan.transfers.map(({ path }) => path)].some((path) => work.going.has(path));
-  if (work.direction === "up") {
+  const isInTheWay = [...plan.folders, ...plan.transfers.map(({ path }) => path)].some((path) => job.going.has(path));
+  if (job.direction === "up") {
     if (isInTheWay) await removals.run(null);
-    await sendAll(work, plan);
+    await uploadAll(job, plan);
     if (!isInTheWay) await removals.run(null);
     return;
   }
-  const losses = lossesOf(work, plan, removals);
+  const losses = lossesOf(job, plan, removals);
   const isNone = losses.files.length + losses.folders.length === 0;
-  await using trash = isNone ? null : await TrashRun.open(work.root, losses, Date.now());
+  await using trash = isNone ? null : await TrashRun.open(job.root, losses, Date.now());
   if (isInTheWay) await removals.run(trash);
-  await fetchAll(work, plan, trash);
+  await downloadAll(job, plan, trash);
   if (!isInTheWay) await removals.run(trash);
-  if (work.replaceKnown) await clearTrash(work.root, Date.now());
+  if (job.replaceKnown) await clearTrash(job.root, Date.now());
 }
 
 /** What the directory loses by the service's word: all of it goes to the trash. */
-function lossesOf({ local, replaceKnown }: Work, { transfers }: Plan, { files, folders }: Removal): Losses {
+function lossesOf({ local, replaceKnown }: FolderJob, { transfers }: Plan, { files, folders }: RemovalSteps): Losses {
   const replaced = replaceKnown ? transfers.filter(({ act }) => act === "replaced").map(({ path }) => path) : [];
   return {
     files: [...files, ...replaced]
@@ -174,43 +174,50 @@ function lossesOf({ local, replaceKnown }: Work, { transfers }: Plan, { files, f
 }
 
 /** What the receiving side is to lose. */
-interface Removal {
+interface RemovalSteps {
   readonly files: readonly string[];
   readonly folders: readonly string[];
   /** `trash`: null for the way up, and for nothing. */
   run(trash: TrashRun | null): Promise<void>;
   /** The receipts of a dry run. */
-  foresee(): void;
+  recordReceipts(): void;
 }
 
-const NO_REMOVAL: Removal = { files: [], folders: [], run: () => Promise.resolve(), foresee: () => undefined };
+const NO_REMOVALS: RemovalSteps = {
+  files: [],
+  folders: [],
+  run: () => Promise.resolve(),
+  recordReceipts: () => undefined,
+};
 
-const REMOVAL: Readonly<Record<SyncFolderOptions["direction"], (work: Work) => Removal | Promise<Removal>>> = {
-  up: (work) => {
-    const removals = planRemovals(work);
-    const [files, folders] = [work.remote.files, work.remote.folders].map((items) =>
+const REMOVALS: Readonly<
+  Record<SyncFolderOptions["direction"], (job: FolderJob) => RemovalSteps | Promise<RemovalSteps>>
+> = {
+  up: (job) => {
+    const removals = planRemovals(job);
+    const [files, folders] = [job.remote.files, job.remote.folders].map((items) =>
       removals.all.map(({ path }) => path).filter((path) => items.has(path)),
     );
     return {
       files: files ?? [],
       folders: folders ?? [],
-      run: () => removeAll(work, removals),
-      foresee: () => noteRemoved(work, removals.all),
+      run: () => trashRemote(job, removals),
+      recordReceipts: () => recordRemovals(job, removals.all),
     };
   },
-  down: async (work) => {
-    const deletions = await planDeletions(work);
+  down: async (job) => {
+    const deletions = await planDeletions(job);
     return {
       ...deletions,
       run: async (trash) => {
-        if (trash !== null) await deleteHere(work, deletions, trash);
+        if (trash !== null) await trashLocal(job, deletions, trash);
       },
-      foresee: () => noteDeleted(work, deletions),
+      recordReceipts: () => recordDeletions(job, deletions),
     };
   },
 };
 
-const NOTHING: LocalTree = { files: new Map(), folders: new Map() };
+const EMPTY_TREE: LocalTree = { files: new Map(), folders: new Map() };
 
 function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
   refuseUnknownFields(call, options, { ...FIELDS[call], direction: true });
@@ -226,7 +233,7 @@ function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
 }
 
 /** The real path. null: a dry run of a download into a directory that is not there. */
-async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Promise<string | null> {
+async function realRoot(directory: string, isMade: boolean, dryRun: boolean): Promise<string | null> {
   try {
     if (isMade && !dryRun) await mkdir(directory, { recursive: true, mode: 0o700 });
     return await realDirectory(directory);
@@ -243,13 +250,13 @@ export async function knowsFolder(
   options: Pick<SyncFolderOptions, "folderId" | "vaultId">,
 ): Promise<boolean> {
   const purpose = purposeOf(connectionOf(client), await realDirectory(directory), options);
-  return await FolderState.isKept(fileStore(), purpose);
+  return await FolderState.exists(fileStore(), purpose);
 }
 
 function openState(connection: Connection, root: string, options: SyncFolderOptions): Promise<FolderState> {
   const { dryRun, store = fileStore() } = options;
   const purpose = purposeOf(connection, root, options);
-  return dryRun === true ? FolderState.look(store, purpose) : FolderState.open(store, purpose);
+  return dryRun === true ? FolderState.openReadOnly(store, purpose) : FolderState.open(store, purpose);
 }
 
 function purposeOf(
@@ -275,7 +282,7 @@ async function isPublic(connection: Connection, place: RemotePlace, signal: Abor
   return (await findPlace(connection, place, { signal }))?.vault == null;
 }
 
-function countsOf({ outcome }: Work, { folders, transfers }: Plan, remove: number): FolderPlan {
+function countsOf({ outcome }: FolderJob, { folders, transfers }: Plan, remove: number): FolderPlan {
   const count = (act: string): number => transfers.filter((transfer) => transfer.act === act).length;
   return {
     create: count("created"),
@@ -288,15 +295,15 @@ function countsOf({ outcome }: Work, { folders, transfers }: Plan, remove: numbe
 }
 
 /** The receipts of a dry run. */
-function foresee(work: Work, { folders, transfers }: Plan, removals: Removal): void {
-  const { outcome, remote } = work;
+function recordPlan(job: FolderJob, { folders, transfers }: Plan, removals: RemovalSteps): void {
+  const { outcome, remote } = job;
   for (const path of folders)
     outcome.folders.push({ path, act: "created", folderId: remote.folders.get(path)?.id ?? null });
   for (const { act, path, size } of transfers) {
     const there = remote.files.get(path);
-    const isThere = there !== undefined && (work.direction === "down" || act === "replaced");
-    const versionId = work.direction === "down" ? (there?.versionId ?? null) : null;
+    const isThere = there !== undefined && (job.direction === "down" || act === "replaced");
+    const versionId = job.direction === "down" ? (there?.versionId ?? null) : null;
     outcome.files.push({ path, act, fileId: isThere ? there.id : null, versionId, size, sha256: null });
   }
-  removals.foresee();
+  removals.recordReceipts();
 }

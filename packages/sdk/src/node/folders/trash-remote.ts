@@ -1,15 +1,15 @@
 /** What was deleted here goes to the trash there, if it is still what the journal says. */
 import { parentOf, throwIfAborted } from "./outcome.ts";
-import type { Removal, Work } from "./work.ts";
+import type { Removal, FolderJob } from "./folder-job.ts";
 
 /** Files and folders to put into the trash: of a folder that goes whole, only the folder. */
-export interface Removals {
+export interface RemovalPlan {
   readonly all: readonly Removal[];
   readonly trashed: readonly Removal[];
 }
 
-export function planRemovals(work: Work): Removals {
-  const { local, outcome, remote, state } = work;
+export function planRemovals(job: FolderJob): RemovalPlan {
+  const { local, outcome, remote, state } = job;
   const going = new Map<string, Removal>();
   /** Folders with something in them that stays. */
   const staying = new Set<string>();
@@ -19,10 +19,10 @@ export function planRemovals(work: Work): Removals {
   for (const [path, file] of remote.files) {
     if (local.files.has(path) || !outcome.mayBeGone(path)) stay(path);
     else {
-      const known = state.files.get(path);
-      if (known?.fileId === file.id && known.versionId === file.versionId) going.set(path, { path, item: file });
+      const recorded = state.files.get(path);
+      if (recorded?.fileId === file.id && recorded.versionId === file.versionId) going.set(path, { path, item: file });
       else {
-        outcome.skip(path, known === undefined ? "unknown_here" : "changed_there");
+        outcome.skip(path, recorded === undefined ? "unknown_here" : "changed_there");
         stay(path);
       }
     }
@@ -40,8 +40,8 @@ export function planRemovals(work: Work): Removals {
   return { all, trashed: all.filter(({ path }) => !going.has(parentOf(path))) };
 }
 
-export async function removeAll(work: Work, { all, trashed }: Removals): Promise<void> {
-  const { client, outcome, signal } = work;
+export async function trashRemote(job: FolderJob, { all, trashed }: RemovalPlan): Promise<void> {
+  const { client, outcome, signal } = job;
   if (trashed.length === 0) return;
   throwIfAborted(signal);
   const outcomes = await client.files.trashMany(
@@ -52,11 +52,11 @@ export async function removeAll(work: Work, { all, trashed }: Removals): Promise
     const error = outcomes[at]?.error ?? null;
     if (error !== null) outcome.fail(path, error);
   }
-  noteRemoved(work, all);
+  recordRemovals(job, all);
 }
 
 /** The receipts, also of what is in a folder that went. */
-export function noteRemoved({ dryRun, outcome, remote, state }: Work, all: readonly Removal[]): void {
+export function recordRemovals({ dryRun, outcome, remote, state }: FolderJob, all: readonly Removal[]): void {
   for (const { path } of all) {
     if (outcome.isBlocked(path)) continue;
     const [file, folder] = [remote.files.get(path), remote.folders.get(path)];

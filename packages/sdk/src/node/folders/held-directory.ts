@@ -12,11 +12,11 @@ const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd")
 /** A directory that stays open until disposed. */
 export interface HeldDirectory extends AsyncDisposable {
   /** Leads to this very directory, whatever its name leads to by now. */
-  readonly way: string;
+  readonly fdPath: string;
   /** @throws Node's error ENOENT if it lies elsewhere by now. */
-  readonly confirm: () => void;
-  /** The same error, with the place in its words instead of the way. */
-  readonly named: <Thrown>(error: Thrown) => Thrown;
+  readonly verify: () => void;
+  /** The same error, with the real path in its words instead of `fdPath`. */
+  readonly withRealPath: <Thrown>(error: Thrown) => Thrown;
 }
 
 /**
@@ -37,21 +37,21 @@ export async function realDirectory(path: string): Promise<string> {
 export async function holdDirectory(place: string): Promise<HeldDirectory> {
   const handle = await open(place, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
-    requirePlace(handle.fd, place);
+    requireRealPath(handle.fd, place);
   } catch (error) {
     await handle.close();
     throw error;
   }
-  const way = THROUGH_PROC ? `/proc/self/fd/${String(handle.fd)}` : place;
+  const fdPath = THROUGH_PROC ? `/proc/self/fd/${String(handle.fd)}` : place;
   return {
-    way,
-    confirm: () => {
-      requirePlace(handle.fd, place);
+    fdPath,
+    verify: () => {
+      requireRealPath(handle.fd, place);
     },
-    named: (error) => {
+    withRealPath: (error) => {
       if (!(error instanceof Error)) return error;
-      error.message = error.message.replaceAll(way, place);
-      return "path" in error ? located(error, String(error.path).replace(way, place)) : error;
+      error.message = error.message.replaceAll(fdPath, place);
+      return "path" in error ? located(error, String(error.path).replace(fdPath, place)) : error;
     },
     [Symbol.asyncDispose]: () => handle.close(),
   };
@@ -61,7 +61,7 @@ export async function holdDirectory(place: string): Promise<HeldDirectory> {
  * Whether the descriptor really lies at the place, which is a real path.
  * @throws Node's error ENOENT if it does not.
  */
-export function requirePlace(descriptor: number, place: string): void {
+export function requireRealPath(descriptor: number, place: string): void {
   if ((THROUGH_PROC ? readlinkSync(`/proc/self/fd/${String(descriptor)}`) : realpathSync(place)) === place) return;
   throw Object.assign(new Error(`ENOENT: ${place} is a link now`), { code: "ENOENT" });
 }

@@ -2,39 +2,39 @@
 import { compareContents, compareMarks, failHere, type Comparison } from "./compare.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import { nameOf, throwIfAborted } from "./outcome.ts";
-import type { Plan, Transfer, Work } from "./work.ts";
+import type { Plan, Transfer, FolderJob } from "./folder-job.ts";
 
 const OTHER_KIND = "Rename one of the two, then call again.";
 const DIFFERS = "Compare the two; then pass `overwrite`, or move one of them away.";
 /** Names that Windows takes for devices, cuts off or reads as something else. */
 const UNFIT_FOR_WINDOWS = /[<>:"|?*]|\.$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-export async function planTransfers(work: Work): Promise<Plan> {
-  return { folders: planFolders(work), transfers: await planFiles(work) };
+export async function planTransfers(job: FolderJob): Promise<Plan> {
+  return { folders: planFolders(job), transfers: await planFiles(job) };
 }
 
-function planFolders(work: Work): string[] {
-  const { direction, dryRun, going, local, outcome, remote, state } = work;
+function planFolders(job: FolderJob): string[] {
+  const { direction, dryRun, going, local, outcome, remote, state } = job;
   const [from, to] = direction === "up" ? [local, remote] : [remote, local];
-  const made: string[] = [];
+  const created: string[] = [];
   for (const path of from.folders.keys()) {
     // First of all: also what `delete` leaves in the way is a collision, and no success.
     if (to.files.has(path) && !going.has(path)) {
       outcome.refuse(path, "name_collision", `On the other side ${path} is a file`, OTHER_KIND);
       continue;
     }
-    if (isHindered(work, path)) continue;
+    if (isHindered(job, path)) continue;
     const folderId = remote.folders.get(path)?.id ?? null;
     if (to.folders.has(path) && folderId !== null) {
-      if (!dryRun) state.noteFolder(path, folderId);
+      if (!dryRun) state.recordFolder(path, folderId);
       outcome.folders.push({ path, act: "unchanged", folderId });
-    } else made.push(path);
+    } else created.push(path);
   }
-  return made;
+  return created;
 }
 
-async function planFiles(work: Work): Promise<Transfer[]> {
-  const { direction, going, lanes, local, outcome, remote, signal } = work;
+async function planFiles(job: FolderJob): Promise<Transfer[]> {
+  const { direction, going, lanes, local, outcome, remote, signal } = job;
   const [from, to] = direction === "up" ? [local, remote] : [remote, local];
   const transfers: Transfer[] = [];
   const unsure: string[] = [];
@@ -43,14 +43,14 @@ async function planFiles(work: Work): Promise<Transfer[]> {
       outcome.refuse(path, "name_collision", `On the other side ${path} is a folder`, OTHER_KIND);
       continue;
     }
-    if (isHindered(work, path)) continue;
+    if (isHindered(job, path)) continue;
     const [here, there] = [local.files.get(path), remote.files.get(path)];
     if (here === undefined || there === undefined)
       transfers.push({ path, size: here?.mark.size ?? there?.size ?? 0, act: "created" });
     else {
-      const comparison = compareMarks(work, here, there);
+      const comparison = compareMarks(job, here, there);
       if (comparison === null) unsure.push(path);
-      else decide(work, path, comparison, transfers);
+      else decide(job, path, comparison, transfers);
     }
   }
   await inLanes(unsure, lanes, async (path) => {
@@ -58,7 +58,7 @@ async function planFiles(work: Work): Promise<Transfer[]> {
     const [here, there] = [local.files.get(path), remote.files.get(path)];
     if (here === undefined || there === undefined) return;
     try {
-      decide(work, path, await compareContents(work, here, there), transfers);
+      decide(job, path, await compareContents(job, here, there), transfers);
     } catch (error) {
       failHere(outcome, here, error);
     }
@@ -66,8 +66,8 @@ async function planFiles(work: Work): Promise<Transfer[]> {
   return transfers;
 }
 
-function decide(work: Work, path: string, { isKnown, sha256 }: Comparison, transfers: Transfer[]): void {
-  const { direction, local, outcome, overwrite, remote, replaceKnown } = work;
+function decide(job: FolderJob, path: string, { isKnown, sha256 }: Comparison, transfers: Transfer[]): void {
+  const { direction, local, outcome, overwrite, remote, replaceKnown } = job;
   const [here, there] = [local.files.get(path), remote.files.get(path)];
   if (here === undefined || there === undefined) return;
   const { size } = direction === "up" ? here.mark : there;
@@ -78,7 +78,7 @@ function decide(work: Work, path: string, { isKnown, sha256 }: Comparison, trans
 }
 
 /** Something at the path or above it failed, or is in the way. */
-function isHindered({ direction, outcome }: Work, path: string): boolean {
+function isHindered({ direction, outcome }: FolderJob, path: string): boolean {
   if (outcome.isBlocked(path)) {
     if (direction === "down" && outcome.skipped.some((item) => item.path === path))
       outcome.refuse(path, "destination_exists", `${JSON.stringify(path)} is no file or folder here`, OTHER_KIND);
