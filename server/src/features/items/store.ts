@@ -7,7 +7,7 @@ import { newestFirst, type Position } from "../paging.ts";
 import { eachKind, type ItemKind, type ItemColumns, type ItemRows, ITEMS } from "../reach/kinds.ts";
 import { type IdRange, MOST_ALIKE } from "./id-prefix.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
-import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
+import { isFoundByOther, countWaitingFile, WAITS } from "../search-index/store.ts";
 import { refuseInTree, TreeActs } from "../tree-acts/acts.ts";
 import { isChangedBy, listTreeActs } from "../tree-acts/store.ts";
 
@@ -235,7 +235,7 @@ export async function updateItem(
     .set({ ...changes, ...(isFound ? WAITS : {}) } as Partial<FileRow>)
     .where(asRead(known));
   if ((await transaction.run(query)) !== 1) return false;
-  if (isFound) await noteWaiting(transaction, known.account_id);
+  if (isFound) await countWaitingFile(transaction, known.account_id);
   return true;
 }
 
