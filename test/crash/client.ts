@@ -11,12 +11,12 @@ export async function runClient(context: ClientContext): Promise<void> {
   for (let round = 0; !stopping.aborted; round += 1) {
     const title = `${name}-${String(round)}`;
     try {
-      const kind = draw.int(30);
+      const kind = draw.int(33);
       if (kind === 0) await mintKey(context, title);
+      else if (kind > 29) await commitSwap(context, title);
       else if (kind > 28) await redeemInvite(context, title);
       else if (kind > 26) await rotate(context, context.person);
       else if (kind > 21) await actOnMany(context, title);
-      else if (kind > 20) await commitSwap(context, title);
       else if (kind > 18) await replaceAndRestore(context, title);
       else if (kind < 10) await uploadRaw(context, title);
       else await uploadResumable(context, title);

@@ -120,7 +120,7 @@ async function commits({ owner, name, vaultId }: Subject): Promise<void> {
     done[0]?.versionId !== first.versionId && done[1]?.versionId === second.versionId,
     "the content is not where it was sent",
   );
-  await owner.call(commit, { body: { vaultId, changes } }, { expect: "precondition_failed" });
+  await owner.call(commit, { body: { vaultId, changes: changes.slice(1) } }, { expect: "precondition_failed" });
 }
 
 async function refusals({ owner, name, vaultId }: Subject, file: File): Promise<void> {

@@ -3,6 +3,7 @@ import { MAX_COMMIT_BYTES, type File } from "@coffer/contract";
 import { expect, test } from "vitest";
 import { collect } from "../../../../test/kit/bytes.ts";
 import type { Principal } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { ofEachTest } from "../../each.test-kit.ts";
 import { expireUploads } from "../../jobs/expiry.ts";
 import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService, storeFile } from "../service.test-kit.ts";
@@ -306,6 +307,24 @@ test("[D5-held-upload] bytes that are held make nothing by themselves, answer re
     small.database.build.selectFrom("blob_deletions").select(["bytes", "reason"]),
   );
   expect(queued).toEqual([{ bytes: 10, reason: "upload" }]);
+});
+
+test("[D5-held-upload] cut off between the blob and the row that says that it is whole, it goes on at the next look", async () => {
+  const file = await storeFile(service, "a");
+  const uploadId = await hold(service, file.id, "0123456789", { sent: 4 });
+  const headers = { "tus-resumable": "1.0.0", "upload-offset": 4 };
+  const body = bodyOf("456789", { contentType: "application/offset+octet-stream" });
+  const recheck = () => Promise.reject(new ServiceError("invalid_credential"));
+  const cut = service.handlers.uploads.append(
+    { params: { uploadId }, headers, body },
+    contextOf(service.owner, { recheck }),
+  );
+  expect(await codeOf(cut)).toBe("invalid_credential");
+  const body2 = { vaultId: file.vaultId, changes: [change(file, { uploadId })] };
+  expect(await codeOf(commit(service, body2))).toBe("validation_failed");
+  expect(await headOf(service, uploadId)).toMatchObject({ "Upload-Offset": "10" });
+  expect(await commit(service, body2)).toMatchObject([{ size: 10 }]);
+  expect(await contentOf(file.id)).toBe("0123456789");
 });
 
 test("[D5-held-upload] it names a file that its sender may write to, keeps what is replaced, and is no larger than a commit", async () => {
