@@ -20,7 +20,7 @@ const lost = new Set<string>();
 const badNetwork: Transport = async (request) => {
   const key = request.headers.get("idempotency-key");
   sent.push({ line: `${request.method} ${new URL(request.url).pathname}`, key });
-  const response = await fetch(request);
+  const response = await fetch(request.url, request);
   if (request.method !== "POST" || key === null || lost.has(key)) return response;
   lost.add(key);
   await response.body?.cancel();

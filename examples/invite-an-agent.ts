@@ -11,7 +11,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
-import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+import { fileStore, openSharedVaults, resolveSettings } from "@coffer/sdk/node";
 import { sharedVaults } from "@coffer/sdk/shared";
 
 // SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
@@ -20,7 +20,7 @@ const { baseUrl, apiKey } = settings;
 // The example keeps what it learns about vaults in a folder of its own. Your program keeps it beside your configuration.
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const opened = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+const opened = await openSharedVaults(settings, fileStore(folder));
 if (baseUrl === null || apiKey === null || opened === null) throw new Error("Set SERVICE_CONFIG_FILE.");
 const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults: opened });
 
@@ -37,7 +37,7 @@ const invite = await owner.invites.create({
 const { privateKey } = await generateChainKey();
 const signer = await chainKeySigner(privateKey);
 const visitor = createClient({ baseUrl });
-// Here the client pins the vault of the invite, so the service cannot show another one. `filePins()` keeps pins in a file.
+// Here the client pins the vault of the invite, so the service cannot show another one. `pinStore(fileStore())` keeps pins on disk.
 const pins = memoryPins();
 const redeemed = await visitor.invites.redeem(invite.text, signer, { pins });
 const { network } = opened;

@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, SdkError, type Client, type Progress } from "@coffer/sdk";
-import { downloadFile, resolveSettings, uploadFile } from "@coffer/sdk/node";
+import { downloadFile, fileStore, resolveSettings, uploadFile } from "@coffer/sdk/node";
 
 // The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
 const { baseUrl, apiKey } = await resolveSettings();
@@ -34,7 +34,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
 
   // Above 8 MiB a file goes in parts: the next call goes on after a cut, even after a crash.
   const up: Progress[] = [];
-  const journalDirectory = join(folder, "journals");
+  const store = fileStore(join(folder, "store"));
   const {
     file,
     bytes,
@@ -42,7 +42,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
   } = await uploadFile(client, source, {
     vaultId,
     contentType: "video/mp4",
-    journalDirectory,
+    store,
     onProgress: (progress) => up.push(progress),
   });
   claim("the server holds the bytes that were sent", bytes === content.length && digest === sha256(content));
@@ -79,7 +79,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
   const stopped: unknown = await uploadFile(client, source, {
     vaultId,
     name: "stopped.bin",
-    journalDirectory,
+    store,
     signal: aborted.signal,
     onProgress: ({ bytes: sent }) => {
       if (sent > 1024 * 1024) aborted.abort();

@@ -10,7 +10,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
-import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+import { fileStore, openSharedVaults, resolveSettings } from "@coffer/sdk/node";
 import { sharedVaults } from "@coffer/sdk/shared";
 
 // SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
@@ -19,7 +19,7 @@ const { baseUrl, apiKey } = settings;
 // The example keeps what it learns about vaults in a folder of its own. Your program keeps it beside your configuration.
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const opened = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+const opened = await openSharedVaults(settings, fileStore(folder));
 if (baseUrl === null || apiKey === null || opened === null) throw new Error("Set SERVICE_CONFIG_FILE.");
 const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults: opened });
 

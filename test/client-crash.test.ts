@@ -1,6 +1,6 @@
 /** A client that is killed in the middle of an upload, and one whose memory is watched. */
 import { createClient } from "@coffer/sdk";
-import { uploadFile } from "@coffer/sdk/node";
+import { fileStore, uploadFile } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -40,14 +40,14 @@ afterAll(async () => {
 function startUpload(path: string, partBytes: number): ChildProcess {
   const program = `
     import { createClient } from "@coffer/sdk";
-    import { uploadFile } from "@coffer/sdk/node";
-    const [baseUrl, path, partBytes, journalDirectory] = process.argv.slice(1);
+    import { fileStore, uploadFile } from "@coffer/sdk/node";
+    const [baseUrl, path, partBytes, directory] = process.argv.slice(1);
     const client = createClient({ baseUrl, credentials: { apiKey: process.env.SERVICE_API_KEY } });
     const show = (bytes) => console.log(JSON.stringify({ bytes, arrayBuffers: process.memoryUsage().arrayBuffers }));
-    await uploadFile(client, path, { partBytes: Number(partBytes), journalDirectory, onProgress: ({ bytes }) => show(bytes) });
+    await uploadFile(client, path, { partBytes: Number(partBytes), store: fileStore(directory), onProgress: ({ bytes }) => show(bytes) });
   `;
   const words = ["--conditions=coffer-source", "--input-type=module", "-e", program, baseUrl, path, String(partBytes)];
-  return spawn(process.execPath, [...words, join(directory, "journals")], {
+  return spawn(process.execPath, [...words, join(directory, "store")], {
     cwd: import.meta.dirname,
     env: { PATH: process.env["PATH"], SERVICE_API_KEY: apiKey },
     stdio: ["ignore", "pipe", "inherit"],
@@ -66,7 +66,8 @@ it("an upload whose process was killed is taken up by the next one", async () =>
   for await (const { bytes } of steps(child)) if (bytes > PART * 15) child.kill("SIGKILL");
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   expect(child.signalCode).toBe("SIGKILL");
-  expect((await readdir(join(directory, "journals"))).filter((name) => name.endsWith(".json"))).toHaveLength(1);
+  const store = fileStore(join(directory, "store"));
+  expect(await store.tables("")).toEqual(["uploads"]);
 
   let parts = 0;
   let begun = 0;
@@ -82,11 +83,11 @@ it("an upload whose process was killed is taken up by the next one", async () =>
     ],
   });
   // The killed request may hold the session's lock until the server notices.
-  const result = await uploadFile(client, path, { partBytes: PART, journalDirectory: join(directory, "journals") });
+  const result = await uploadFile(client, path, { partBytes: PART, store });
   expect(result.sha256).toBe(createHash("sha256").update(BYTES).digest("hex"));
   expect(begun).toBe(0);
   expect(parts).toBeLessThanOrEqual(27);
-  expect(await readdir(join(directory, "journals"))).toEqual([]);
+  expect(await readdir(join(directory, "store"))).toEqual([]);
 });
 
 it("an upload holds one part in memory, whatever the size of the file", async () => {

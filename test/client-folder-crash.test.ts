@@ -1,6 +1,6 @@
 /** Clients that are killed in the middle of a whole folder: the same call finishes what they began. */
 import { createClient, type Client } from "@coffer/sdk";
-import { downloadFolder, uploadFolder } from "@coffer/sdk/node";
+import { downloadFolder, fileStore, uploadFolder } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -38,16 +38,17 @@ beforeAll(async () => {
 afterAll(() => close());
 
 /** Kills the call in a process of its own as soon as so many files are done. */
-async function killAt(done: number, call: string, place: string, options: object): Promise<void> {
+async function killAt(done: number, call: string, place: string, vaultId: string, stored: string): Promise<void> {
   const program = `
     import { createClient } from "@coffer/sdk";
     import * as node from "@coffer/sdk/node";
-    const [baseUrl, call, place, options] = process.argv.slice(1);
+    const [baseUrl, call, place, vaultId, directory] = process.argv.slice(1);
     const client = createClient({ baseUrl, credentials: { apiKey: process.env.SERVICE_API_KEY } });
-    await node[call](client, place, { ...JSON.parse(options), onProgress: ({ files }) => console.log(files) });
+    const store = node.fileStore(directory);
+    await node[call](client, place, { vaultId, store, onProgress: ({ files }) => console.log(files) });
   `;
   const words = ["--conditions=coffer-source", "--input-type=module", "-e", program, baseUrl, call, place];
-  const child = spawn(process.execPath, [...words, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [...words, vaultId, stored], {
     cwd: import.meta.dirname,
     env: { PATH: process.env["PATH"], SERVICE_API_KEY: apiKey },
     stdio: ["ignore", "pipe", "inherit"],
@@ -95,8 +96,9 @@ test.each([0, 40, 110, FILES])(
   async (done) => {
     const { client, moved } = counting();
     const { id: vaultId } = await client.vaults.create({ name: `killed ${String(done)}`, type: "public" });
-    const options = { vaultId, journalDirectory: join(directory, `journals-${String(done)}`) };
-    await killAt(done, "uploadFolder", root, options);
+    const stored = join(directory, `store-${String(done)}`);
+    const options = { vaultId, store: fileStore(stored) };
+    await killAt(done, "uploadFolder", root, vaultId, stored);
     await settled(client, vaultId);
     moved.posts = 0;
     const sent = await uploadFolder(client, root, options);
@@ -108,7 +110,7 @@ test.each([0, 40, 110, FILES])(
     expect((await uploadFolder(client, root, options)).plan).toMatchObject({ create: 0, unchanged: FILES + 1 });
 
     const copy = join(directory, `copy-${String(done)}`);
-    await killAt(done, "downloadFolder", copy, options);
+    await killAt(done, "downloadFolder", copy, vaultId, stored);
     moved.contents = 0;
     const got = await downloadFolder(client, copy, options);
     expect(got.failed).toEqual([]);

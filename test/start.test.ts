@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createClient, type SharedVaults } from "@coffer/sdk";
-import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
+import { fileStore, openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient, type ToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import { allOf } from "./kit/bytes.ts";
@@ -123,7 +123,7 @@ describe("npm start --json", () => {
   /** The owner's side, from what the run left in its data directory. */
   async function openVaults({ credentialsFile }: Document): Promise<SharedVaults> {
     const settings = await resolveSettings({}, { configFile: credentialsFile });
-    const options = await openSharedVaults(settings, join(base, "pins.json"));
+    const options = await openSharedVaults(settings, fileStore(join(base, "store")));
     if (options === null) throw new Error("the credentials file has no chain key or no network");
     return options;
   }

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Client } from "@coffer/sdk";
-import { uploadFolder } from "@coffer/sdk/node";
+import { fileStore, uploadFolder } from "@coffer/sdk/node";
 import { openScratch, stopChild } from "./machine.ts";
 import { inTurns, rates, type Benchmark, type Comparison } from "./ratio.ts";
 import { perSecond, type Read, type ToRead } from "./programs/small-file-reader.ts";
@@ -107,13 +107,13 @@ const FOLDER_ROUNDS = 7;
 
 /** uploadFolder beside a loop of single uploads, and beside a bare loop that makes each file durable. */
 async function byFolder(base: string, { clients, vaults }: SharedService): Promise<Comparison[]> {
-  const journalDirectory = join(base, "journals");
+  const store = fileStore(join(base, "store"));
   const whole = (kind: "public" | "shared") => async (round: number) => {
     const directory = makeFiles(join(base, `${kind}-${String(round)}`), FOLDER_FILES);
     const vaultId = vaults[kind];
     const { id: folderId } = await clients[kind].folders.create({ vaultId, name: `whole ${String(round)}` });
     return timed(async () => {
-      const { failed, files } = await uploadFolder(clients[kind], directory, { vaultId, folderId, journalDirectory });
+      const { failed, files } = await uploadFolder(clients[kind], directory, { vaultId, folderId, store });
       if (failed.length > 0 || files.length !== FOLDER_FILES) throw new Error("not all files were stored");
     });
   };

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient, type Client } from "@coffer/sdk";
-import { uploadFolder } from "@coffer/sdk/node";
+import { fileStore, uploadFolder } from "@coffer/sdk/node";
 import { installPeers, PEER_MODULES } from "../scripts/peers.ts";
 import { openScratch } from "./machine.ts";
 import { inTurns, type Benchmark, type Comparison, type Outcome } from "./ratio.ts";
@@ -147,8 +147,8 @@ async function byFolder(
     peer: async (round) => {
       const files = makeFiles(join(directory, `sdk-${String(round)}`), FILES);
       const { id: folderId } = await client.folders.create({ vaultId, name: `sdk ${String(round)}` });
-      const journalDirectory = join(directory, "journals");
-      return timed(() => uploadFolder(client, files, { vaultId, folderId, journalDirectory }));
+      const store = fileStore(join(directory, "store"));
+      return timed(() => uploadFolder(client, files, { vaultId, folderId, store }));
     },
   });
   return { title: `${String(FILES)} files by file_upload over uploadFolder`, better: "lower", unit: UNIT, ...series };

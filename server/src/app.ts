@@ -64,9 +64,9 @@ const KEEP_ALIVE_TIMEOUT = 72_000;
 declare module "fastify" {
   interface FastifyInstance {
     /** Logs a fault of a request whose answer is already on its way. */
-    noteFault: (error: unknown, request: FastifyRequest) => void;
+    recordFault: (error: unknown, request: FastifyRequest) => void;
     /** Logs that an answer was cut on its way, and why. It gets no line as a request: it never finished. */
-    noteCut: (code: ErrorCode, request: FastifyRequest) => void;
+    recordCut: (code: ErrorCode, request: FastifyRequest) => void;
   }
 }
 
@@ -97,10 +97,10 @@ export function buildApp(deps: Deps, options: AppOptions): App {
     guards: createGuards(settings),
   };
   pipeline.strangers.follow(app.server);
-  app.decorate("noteFault", (error: unknown, request: FastifyRequest) => {
+  app.decorate("recordFault", (error: unknown, request: FastifyRequest) => {
     logFault(log, error, { requestId: request.id, endpoint: request.call.endpointId });
   });
-  app.decorate("noteCut", (errorCode: ErrorCode, { id: requestId, call }: FastifyRequest) => {
+  app.decorate("recordCut", (errorCode: ErrorCode, { id: requestId, call }: FastifyRequest) => {
     const { bytesOut, endpointId: endpoint, principal } = call;
     log.events.info({ event: "cut", requestId, endpoint, errorCode, bytesOut, keyId: principal?.keyId ?? null });
   });
@@ -146,7 +146,7 @@ function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyIn
     forceCloseConnections: "idle",
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]) ?? deps.random.uuid(),
     frameworkErrors: (error, request, reply) => {
-      begin(request, crossOrigin);
+      startCall(request, crossOrigin);
       answerFailure(error, request, reply);
     },
     clientErrorHandler: (error, socket) => {
@@ -161,7 +161,7 @@ function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyIn
   return app;
 }
 
-function begin(request: FastifyRequest, crossOrigin: CrossOrigin): void {
+function startCall(request: FastifyRequest, crossOrigin: CrossOrigin): void {
   request.call = new Call(performance.now());
   request.call.moreHeaders = crossOrigin.headersFor(request.headers);
 }
@@ -175,7 +175,7 @@ function observeRequests(
   // Declared so that every request object has the same shape; `begin` fills it in.
   app.decorateRequest("call");
   app.addHook("onRequest", (request, reply, done) => {
-    begin(request, crossOrigin);
+    startCall(request, crossOrigin);
     const problem = framingProblem(request.raw);
     if (problem !== null) done(new ServiceError("malformed_request", problem));
     else if (hasEmptySegment(request.url)) done(new ServiceError("not_found"));

@@ -21,7 +21,7 @@ import { systemRandom } from "./ports/random.ts";
 import { wrapDatabase } from "./ports/wrapped-database.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { explainFull, explainRoom } from "./storage-trouble.ts";
-import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
+import { type LogStorage, StorageWatch } from "./storage-watch.ts";
 
 export { type App, buildApp } from "./app.ts";
 export {
@@ -122,7 +122,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const recoveryMs = performance.now() - began;
     log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION, build: BUILD });
     const { outdated } = database.schemaGuard;
-    void outdated.then((error) => noteOutdated(error, readiness, log));
+    void outdated.then((error) => markOutdated(error, readiness, log));
     let closed: Promise<void> | null = null;
     const close = async ({ notice = false }: CloseOptions = {}): Promise<void> => {
       const { shutdownGrace, shutdownNotice } = config.settings.timing;
@@ -165,7 +165,7 @@ function clockBy(now: () => number): Clock {
   return { now, elapsed: () => systemClock.elapsed() + Math.max(0, now() - systemClock.now()) };
 }
 
-function noteOutdated({ message }: Error, readiness: { state: Readiness["state"] }, log: Log): void {
+function markOutdated({ message }: Error, readiness: { state: Readiness["state"] }, log: Log): void {
   readiness.state = "outdated";
   log.events.error({ event: "outdated" }, `${message}. This one ends`);
 }
@@ -187,7 +187,7 @@ function openWatched(
 }
 
 /** Each state of the storage has one line when it begins and one when it ends. */
-function storageLog(log: Log, config: Config): NoteStorage {
+function storageLog(log: Log, config: Config): LogStorage {
   return (line, cause) => {
     const { part, state } = line;
     const isOfRoom = state === "full" || (state === "back" && line["was"] === "full");

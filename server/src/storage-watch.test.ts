@@ -3,11 +3,11 @@ import { allOf } from "../../test/kit/bytes.ts";
 import { type BlobStore, BlobStoreFullError } from "./ports/blob-store.ts";
 import type { DiskRoom } from "./ports/disk-room.ts";
 import { systemRandom } from "./ports/random.ts";
-import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
+import { type LogStorage, StorageWatch } from "./storage-watch.ts";
 import { openTestApp, type TestApp } from "./app.test-kit.ts";
 import { wrapped } from "./wrapped.test-kit.ts";
 
-type Line = Parameters<NoteStorage>[0];
+type Line = Parameters<LogStorage>[0];
 const SOON = { probeEvery: 5, probeAgain: 5, endAfter: 20 };
 
 const opened: { app: TestApp | null; end: (() => Promise<void>) | null } = { app: null, end: null };

@@ -5,7 +5,7 @@
 import type { Deps } from "./deps.ts";
 import { BlobStoreFullError } from "./ports/blob-store.ts";
 import { DatabaseFullError } from "./ports/database.ts";
-import { holdName } from "./ports/leases.ts";
+import { lockName } from "./ports/leases.ts";
 import type { Damage, OnStorageFault, StorageFault } from "./ports/storage-faults.ts";
 
 export const STORAGE_PARTS = ["database", "blobs"] as const;
@@ -26,7 +26,7 @@ export interface StorageWatchOptions {
 }
 
 /** What a line of the log says. */
-export type NoteStorage = (
+export type LogStorage = (
   line: { readonly part: StoragePart; readonly state: StorageState | "back"; readonly [field: string]: unknown },
   cause?: unknown,
 ) => void;
@@ -42,7 +42,7 @@ const PROBE_NAME = "storage-probe";
 type Probed = Pick<Deps, "database" | "blobs" | "random">;
 
 export class StorageWatch {
-  readonly #note: NoteStorage;
+  readonly #log: LogStorage;
   readonly #times: Required<StorageWatchOptions>;
   readonly #states: Readonly<Record<StoragePart, Set<StorageState>>> = { database: new Set(), blobs: new Set() };
   /** What was refused for want of room since the last probe. */
@@ -59,8 +59,8 @@ export class StorageWatch {
   #probed: Probed | null = null;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(note: NoteStorage, options: StorageWatchOptions = {}) {
-    this.#note = note;
+  constructor(note: LogStorage, options: StorageWatchOptions = {}) {
+    this.#log = note;
     this.#times = { probeEvery: PROBE_EVERY, probeAgain: PROBE_AGAIN, endAfter: END_AFTER, ...options };
   }
 
@@ -81,14 +81,14 @@ export class StorageWatch {
 
   /** For a driver. */
   onFaultOf(part: StoragePart): OnStorageFault {
-    return (fault) => this.#hear(part, fault);
+    return (fault) => this.#handleFault(part, fault);
   }
 
   /** Begins to probe. Returns how to end it; resolves when the probe under way is over. */
   watch(probed: Probed): () => Promise<void> {
     this.#probed = probed;
     // A server that starts on a full disk says so before anything is refused.
-    this.#running = this.#lookForRoom(probed);
+    this.#running = this.#probeRoom(probed);
     this.#probeIn(this.#times.probeEvery);
     return () => {
       this.#probed = null;
@@ -98,41 +98,41 @@ export class StorageWatch {
     };
   }
 
-  #hear(part: StoragePart, fault: StorageFault): void {
-    if (fault.kind === "damaged") return this.#hearDamage(part, fault);
+  #handleFault(part: StoragePart, fault: StorageFault): void {
+    if (fault.kind === "damaged") return this.#handleDamage(part, fault);
     if (fault.kind === "full") {
       this.#refused.add(part);
-      return this.#begin(part, "full", fault.cause);
+      return this.#enter(part, "full", fault.cause);
     }
-    if (fault.kind === "gone") this.#begin(part, "away", fault.cause);
+    if (fault.kind === "gone") this.#enter(part, "away", fault.cause);
     if (fault.kind === "gone" || fault.kind === "suspect") return this.#probeSoon();
-    this.#begin(part, "stopped", fault.cause);
+    this.#enter(part, "stopped", fault.cause);
     this.#ending ??= setTimeout(() => {
       this.#isLost = true;
       this.#lost.resolve(undefined);
     }, this.#times.endAfter).unref();
   }
 
-  #hearDamage(part: StoragePart, damage: Damage): void {
+  #handleDamage(part: StoragePart, damage: Damage): void {
     const { file, query, cause, examine } = damage;
-    this.#begin(part, "damaged", cause, { file, query });
+    this.#enter(part, "damaged", cause, { file, query });
     if (examine === null || performance.now() - this.#examinedAt < EXAMINE_EVERY) return;
     this.#examinedAt = performance.now();
     // The request that met it does not wait for this, and `examine` does not reject.
     void examine().then((integrity) => {
-      this.#note({ part, state: "damaged", file, integrity });
-      if (integrity.length === 1 && integrity[0] === "ok") this.#end(part, "damaged");
+      this.#log({ part, state: "damaged", file, integrity });
+      if (integrity.length === 1 && integrity[0] === "ok") this.#leave(part, "damaged");
     });
   }
 
-  #begin(part: StoragePart, state: StorageState, cause: unknown, fields: Readonly<Record<string, unknown>> = {}): void {
+  #enter(part: StoragePart, state: StorageState, cause: unknown, fields: Readonly<Record<string, unknown>> = {}): void {
     if (this.has(part, state)) return;
     this.#states[part].add(state);
-    this.#note({ part, state, ...fields }, cause);
+    this.#log({ part, state, ...fields }, cause);
   }
 
-  #end(part: StoragePart, state: StorageState, fields: Readonly<Record<string, unknown>> = {}): void {
-    if (this.#states[part].delete(state)) this.#note({ part, state: "back", was: state, ...fields });
+  #leave(part: StoragePart, state: StorageState, fields: Readonly<Record<string, unknown>> = {}): void {
+    if (this.#states[part].delete(state)) this.#log({ part, state: "back", was: state, ...fields });
   }
 
   /** However many requests were refused. */
@@ -162,10 +162,10 @@ export class StorageWatch {
       // Of a part that has stopped the probe says nothing new.
       if (this.has(part, "stopped")) continue;
       const result = results[at];
-      if (result?.status === "rejected") this.#begin(part, "away", result.reason);
-      else this.#end(part, "away");
+      if (result?.status === "rejected") this.#enter(part, "away", result.reason);
+      else this.#leave(part, "away");
     }
-    await this.#lookForRoom(probed, refused);
+    await this.#probeRoom(probed, refused);
     this.#probedAt = performance.now();
     const failed = STORAGE_PARTS.some((part) => this.has(part, "away"));
     this.#probeIn(failed ? this.#times.probeAgain : this.#times.probeEvery);
@@ -175,12 +175,12 @@ export class StorageWatch {
    * Of each disk: the probe's few bytes fit where no upload does. A part that is full stays so while something was refused since the probe
    * before, so that large uploads, which leave room when they are given up, do not end and begin it each time.
    */
-  async #lookForRoom(probed: Probed, refused: ReadonlySet<StoragePart> = new Set()): Promise<void> {
+  async #probeRoom(probed: Probed, refused: ReadonlySet<StoragePart> = new Set()): Promise<void> {
     for (const part of STORAGE_PARTS) {
       const room = await probed[part].diskRoom().catch(() => "away" as const);
       if (room === "away") continue;
-      if (room !== null && room.freeBytes <= room.reserveBytes) this.#begin(part, "full", undefined, { ...room });
-      else if (!refused.has(part) && !this.#refused.has(part)) this.#end(part, "full", { ...room });
+      if (room !== null && room.freeBytes <= room.reserveBytes) this.#enter(part, "full", undefined, { ...room });
+      else if (!refused.has(part) && !this.#refused.has(part)) this.#leave(part, "full", { ...room });
     }
   }
 }
@@ -189,7 +189,7 @@ export class StorageWatch {
 async function probeDatabase({ database }: Probed): Promise<void> {
   await database.ping();
   try {
-    await database.transaction((transaction) => holdName(transaction, PROBE_NAME));
+    await database.transaction((transaction) => lockName(transaction, PROBE_NAME));
   } catch (error) {
     if (!(error instanceof DatabaseFullError)) throw error;
   }

@@ -42,7 +42,7 @@ export interface StorageOptions extends OpenOptions {
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
   /** Is told what the stores were found to be able to do. */
-  readonly note?: S3BlobsOptions["note"];
+  readonly note?: S3BlobsOptions["log"];
   readonly clock?: Clock;
   /** What each part notices of itself outside of any request. */
   readonly onDatabaseFault?: OnStorageFault;
@@ -199,7 +199,7 @@ function openBlobs(config: Config["blobs"], database: Database, options: Storage
     openS3Blobs({
       settings: { ...settings, trust },
       database,
-      ...(note && { note }),
+      ...(note && { log: note }),
       ...(onBlobsFault && { onFault: onBlobsFault }),
     }),
   );

@@ -182,6 +182,13 @@ export const FILES: Readonly<Record<string, Method>> = {
     run.means({ ...item.meaning, folderId: null });
     return run.client.files.moveMany([item.id], null, named(run, item));
   }),
+  "files.commit": asking("file", async (run, item) => {
+    const { content, body, name } = secrets(run);
+    const brings = run.draw.chance(0.7) ? { body } : {};
+    run.means({ ...item.meaning, content, name });
+    const [committed] = await run.client.files.commit(item.vaultId, [{ id: item.id, ifMatch: "*", name, ...brings }]);
+    return committed?.file ?? null;
+  }),
   "trash.list": async (run) => {
     const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
     const page = await run.client.trash.list({ ...place, limit: 20 });
@@ -208,8 +215,8 @@ const wholeFolder =
     await mkdir(directory);
     await writeFile(join(directory, name), body);
     run.means({ vaultId, folderId, name, content, kind: "file" });
-    const journalDirectory = join(world.machine.directory, "folders");
-    const { files } = await act(run, directory, { vaultId, folderId, journalDirectory });
+    const { store } = world.machine;
+    const { files } = await act(run, directory, { vaultId, folderId, store });
     const came = files.filter(({ act: done, path }) => done === "created" && path !== name);
     const contents = await Promise.all(came.map(({ path }) => readFile(join(directory, path))));
     await rm(directory, { recursive: true });
@@ -233,20 +240,18 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
     const path = join(run.world.machine.directory, run.draw.word("upload"));
-    const journalDirectory = join(run.world.machine.directory, "uploads");
+    const { store } = run.world.machine;
     await writeFile(path, body);
-    const to = { ...place, ...options, name, journalDirectory };
+    const to = { ...place, ...options, name, store };
     return (await node.uploadFile(run.client, path, to).finally(() => rm(path))).file;
   }),
   uploadFiles: making("file", async (run, { place, meaning }) => {
     const { name, content, body } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
     const path = join(run.world.machine.directory, run.draw.word("uploads"));
-    const journalDirectory = join(run.world.machine.directory, "uploads");
+    const { store } = run.world.machine;
     await writeFile(path, body);
-    const [outcome] = await node
-      .uploadFiles(run.client, [{ path, ...place, name }], { journalDirectory })
-      .finally(() => rm(path));
+    const [outcome] = await node.uploadFiles(run.client, [{ path, ...place, name }], { store }).finally(() => rm(path));
     if (outcome?.result == null) throw outcome?.error ?? new Error("no outcome");
     return outcome.result.file;
   }),

@@ -23,23 +23,11 @@ export { NODE_METHODS };
 
 /** Of `@coffer/sdk/node`: what asks the service nothing. */
 export const LOCAL: ReadonlySet<string> = new Set([
+  ...["configDirectory", "configFile", "contentOriginsIn", "fileStore"],
+  ...["openExport", "openSharedVaults", "readConfig", "resolveSettings", "saveExport", "savedSession"],
   ...[
-    "configDirectory",
-    "configFile",
-    "contentOriginsIn",
-    "creationFile",
-    "fileCreations",
-    "filePins",
-    "fileSeen",
-    "fileUploadJournals",
-  ],
-  ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "saveExport", "savedSession"],
-  ...[
-    "seenDirectory",
-    "uploadDirectory",
+    "storeDirectory",
     "writeConfig",
-    "fileNames",
-    "namesDirectory",
     "guessContentType",
     "nodeTransport",
     "deprecationWarnings",

@@ -1,6 +1,7 @@
 /** One call of a client at a time, against a service that lies in its answers: what left for it, what came of it, and what stands pinned. */
 import { readFile, writeFile } from "node:fs/promises";
-import { filePins } from "@coffer/sdk/node";
+import { join } from "node:path";
+import { pinStore } from "@coffer/sdk/shared";
 import type { Draw } from "./draw.ts";
 import type { Sent } from "./liar.ts";
 import { blameRequest, hiddenOf } from "./outgoing.ts";
@@ -93,12 +94,13 @@ interface Pinned {
   restore(): Promise<void>;
 }
 
-async function readPins({ machine: { pinPath }, liar }: World): Promise<Pinned> {
-  const text = await readFile(pinPath, "utf8");
-  const pins = await filePins(pinPath).list(liar.baseUrl);
+async function readPins({ machine: { directory, store }, liar }: World): Promise<Pinned> {
+  const path = join(directory, "pins.table");
+  const content = await readFile(path);
+  const pins = await pinStore(store).list(liar.baseUrl);
   return {
     pins: new Map(pins.map((pin) => [pin.vaultId, JSON.stringify(pin, Object.keys(pin).sort())])),
-    restore: () => writeFile(pinPath, text, { mode: 0o600 }),
+    restore: () => writeFile(path, content, { mode: 0o600 }),
   };
 }
 

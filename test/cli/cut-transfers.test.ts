@@ -86,9 +86,7 @@ function filesBefore(err: string, of = FILES): number {
 /** No upload is begun, and no process holds anything. */
 function expectNoJournals(): void {
   const left = existsSync(config) ? readdirSync(config, { recursive: true, encoding: "utf8" }) : [];
-  expect(left.filter((name) => name.startsWith("uploads/") || name.endsWith(".lock") || name.endsWith(".tmp"))).toEqual(
-    [],
-  );
+  expect(left.filter((name) => /^store\/uploads\.|\.(lock|tmp|new)(\.|\/|$)/.test(name))).toEqual([]);
 }
 
 /** All that is there is whole. */

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { launcherCommand } from "@coffer/devstack";
 import { openLocalnet } from "@coffer/localnet";
 import { createClient } from "@coffer/sdk";
-import { openSharedVaults, readServedNetwork, resolveSettings, saveServedNetwork } from "@coffer/sdk/node";
+import { fileStore, openSharedVaults, readServedNetwork, resolveSettings, saveServedNetwork } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runOperator } from "../journeys/kit/operator.ts";
@@ -122,7 +122,7 @@ async function inviteOf(owner: Person): Promise<string> {
 /** What an earlier version made: it tells the vaults, and no digest. */
 async function oldInviteOf(owner: Person): Promise<string> {
   const settings = await resolveSettings(owner.env);
-  const opened = await openSharedVaults(settings, join(owner.home, "pins.json"));
+  const opened = await openSharedVaults(settings, fileStore(join(owner.home, "store")));
   if (opened === null || settings.baseUrl === null) throw new Error("the owner is set up");
   const { networkDigest: _, ...sharedVaults } = opened;
   const client = createClient({ baseUrl: settings.baseUrl, credentials: settings.apiKey, sharedVaults });

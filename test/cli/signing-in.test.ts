@@ -87,9 +87,11 @@ describe("signing up and in [J1, issue 19]", () => {
     const address = email("eve");
     await eve.run(["signup", "--email", address, "--password-stdin"], { input: PASSWORD });
     const before = await eve.profile();
+    const kept = join(eve.home, ".config", "coffer", "store", "sessions.table");
+    expect((await stat(kept)).mode & 0o777).toBe(0o600);
     expect(await eve.json(["logout"])).toEqual({ profile: "default", ended: true });
     const after = await eve.profile();
-    expect(after["session"]).toBeUndefined();
+    await expect(stat(kept)).rejects.toThrow("ENOENT");
     expect(after["chainPrivateKey"]).toBe(before["chainPrivateKey"]);
     const out = await eve.run(["whoami"]);
     const next = "coffer login, or coffer signup for a new account";

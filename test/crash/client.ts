@@ -1,5 +1,5 @@
 /** A client that uploads in every way and comes back after every crash, until it is told to stop. */
-import { api, HEADERS, TUS_VERSION, versionsGroup } from "@coffer/contract";
+import { api, HEADERS, plainTag, TUS_VERSION, versionsGroup, type File } from "@coffer/contract";
 import { parseJson, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sha256Hex, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
@@ -11,8 +11,9 @@ export async function runClient(context: ClientContext): Promise<void> {
   for (let round = 0; !stopping.aborted; round += 1) {
     const title = `${name}-${String(round)}`;
     try {
-      const kind = draw.int(30);
+      const kind = draw.int(33);
       if (kind === 0) await mintKey(context, title);
+      else if (kind > 29) await commitSwap(context, title);
       else if (kind > 28) await redeemInvite(context, title);
       else if (kind > 26) await rotate(context, context.person);
       else if (kind > 21) await actOnMany(context, title);
@@ -107,6 +108,49 @@ function requireAll({ ledger }: ClientContext, title: string, { body }: Received
   const { results } = parseJson(body) as { results: { error: { code: string } | null }[] };
   const failed = results.flatMap(({ error }) => (error === null ? [] : [error.code]));
   if (failed.length > 0) ledger.findings.push(`${title}: ${failed.join()}`);
+}
+
+/** Two files swap their names, and one of them gets new content, all in one commit: afterwards both are as it says, whatever was cut off. */
+async function commitSwap(context: ClientContext, title: string): Promise<void> {
+  const { draw, ledger, vaultId } = context;
+  const tus = { "tus-resumable": TUS_VERSION };
+  const [old = new Uint8Array(), next = new Uint8Array()] = [0, 1].map(() =>
+    sampleBytes(1 + draw.int(MAX_BYTES), draw.int(2 ** 31)),
+  );
+  const names = [`${title}-left`, `${title}-right`];
+  const files: File[] = [];
+  for (const name of names) {
+    const made = await persist(
+      context,
+      api.files.upload,
+      { query: { vaultId, name }, headers: {}, body: old },
+      { "idempotency-key": `"${name}"` },
+    );
+    files.push((parseJson(made.body) as { file: File }).file);
+  }
+  const [left, right] = files;
+  if (left === undefined || right === undefined) throw new Error("a commit without files");
+  const metadata = tusMetadata({ fileId: left.id, held: "true" });
+  const create = { headers: { ...tus, "upload-length": next.length, "upload-metadata": metadata } };
+  const begun = await persist(context, api.uploads.create, create, { "idempotency-key": `"${title}-held"` });
+  const params = { uploadId: (begun.headers.get("location") ?? "").split("/").at(-1) ?? "" };
+  for (let offset = 0; offset < next.length;) {
+    const at = await persist(context, api.uploads.head, { params, headers: tus });
+    offset = Number(at.headers.get("upload-offset"));
+    if (at.headers.get(HEADERS.fileId) !== null)
+      return void ledger.findings.push(`${title}: a held upload has made its version by itself`);
+    const part = next.subarray(offset, offset + 1 + draw.int(200_000));
+    if (part.length === 0) break;
+    const headers = { ...tus, "upload-offset": offset, "upload-checksum": tusChecksum("sha256", part) };
+    await attempt(context, api.uploads.append, { params, headers, body: part });
+  }
+  const changes = [
+    { id: left.id, ifMatch: plainTag(left), name: right.name, uploadId: params.uploadId },
+    { id: right.id, ifMatch: plainTag(right), name: left.name },
+  ];
+  await persist(context, api.files.commit, { body: { vaultId, changes } }, { "idempotency-key": `"${title}-commit"` });
+  ledger.files.push({ fileId: left.id, name: right.name, sha256: sha256Hex(next), size: next.length });
+  ledger.files.push({ fileId: right.id, name: left.name, sha256: sha256Hex(old), size: old.length });
 }
 
 /** New content keeps the old as a version; that one comes back as the newest. */

@@ -4,7 +4,7 @@
  */
 import { decryptMessage, nameIndex, type OpenedVaultKey } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import type { Middleware } from "@coffer/sdk";
+import { type Middleware, toRequest } from "@coffer/sdk";
 
 /** A request as it left. */
 export interface SentRequest {
@@ -16,7 +16,8 @@ export interface SentRequest {
 
 /** Keeps every request. */
 export function keeping(sent: SentRequest[]): Middleware {
-  return async (request, next, { endpointId }) => {
+  return async (outgoing, next, { endpointId }) => {
+    const request = toRequest(outgoing);
     const body = Buffer.from(await request.clone().arrayBuffer());
     sent.push({ endpointId, url: request.url, headers: JSON.stringify([...request.headers]), body });
     return next(request);

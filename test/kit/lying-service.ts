@@ -1,7 +1,7 @@
 /** Middleware that makes of an honest service one that lies: tests see what a client then believes, and what not. */
 import { createHash } from "node:crypto";
 import type { File, Folder } from "@coffer/contract";
-import type { File as NamedFile, Folder as NamedFolder, Middleware } from "@coffer/sdk";
+import { type File as NamedFile, type Folder as NamedFolder, type Middleware, toRequest } from "@coffer/sdk";
 import type { SharedStack } from "./shared-stack.ts";
 
 /** A file of a shared vault as the service answers it, and as a lie may have it. */
@@ -112,7 +112,8 @@ export function lyingLater(...lies: Middleware[]): { isLying: boolean; readonly 
 
 /** Notes all that leaves: method, address, headers and body. */
 export function watching(sent: string[]): Middleware {
-  return async (request, next) => {
+  return async (outgoing, next) => {
+    const request = toRequest(outgoing);
     const url = decodeURIComponent(request.url.replaceAll("+", " "));
     const body = Buffer.from(await request.clone().arrayBuffer()).toString("latin1");
     sent.push(`${request.method} ${url} ${JSON.stringify([...request.headers])} ${body}`);

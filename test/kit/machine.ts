@@ -2,14 +2,21 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Secret, type Client, type ClientOptions, type SeenMemory, type SeenStore } from "@coffer/sdk";
-import { openSharedVaults } from "@coffer/sdk/node";
+import {
+  Secret,
+  type Client,
+  type ClientOptions,
+  type ProfileStore,
+  type SeenMemory,
+  type SeenStore,
+} from "@coffer/sdk";
+import { fileStore, openSharedVaults } from "@coffer/sdk/node";
 import type { SharedPerson, SharedStack } from "./shared-stack.ts";
 
 export interface Machine extends AsyncDisposable {
   /** Holds the pins, what was seen, and what was begun. */
   readonly directory: string;
-  readonly pinPath: string;
+  readonly store: ProfileStore;
   readonly networkFile: string;
   /** A client that remembers what the disk does: what the processes before it have noted is there. */
   newProcess(options?: NewProcess): Promise<Client>;
@@ -26,7 +33,7 @@ export async function openMachine(
   const directory = await mkdtemp(join(tmpdir(), "coffer-machine-"));
   const networkFile = join(directory, "network.json");
   await writeFile(networkFile, JSON.stringify(network));
-  const pinPath = join(directory, "vault-pins.json");
+  const store = fileStore(directory);
   const memories: SeenMemory[] = [];
   /** What every process still has to write, also one that goes on. */
   const end = async (): Promise<void> => {
@@ -34,12 +41,12 @@ export async function openMachine(
   };
   return {
     directory,
-    pinPath,
+    store,
     networkFile,
     newProcess: async ({ shared, ...options } = {}) => {
       await end();
       const settings = { chainPrivateKey: new Secret(person.privateKey), networkFile };
-      const { seen, ...kept } = (await openSharedVaults(settings, pinPath)) ?? {};
+      const { seen, ...kept } = (await openSharedVaults(settings, fileStore(directory))) ?? {};
       if (seen === undefined) throw new TypeError("nothing outlives the process");
       const noted: SeenStore = {
         open: async (object) => {

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client, Middleware } from "@coffer/sdk";
-import { fileCreations, filePins, fileUploadJournals } from "@coffer/sdk/node";
+import { vaultStores } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
 import type { SharedPerson, SharedStack } from "./shared-stack.ts";
 
 /** A call to the service, to the chain's node or to a key server. */
@@ -36,8 +37,6 @@ export interface Life<Result> {
 export interface Machine extends AsyncDisposable {
   /** Everything that processes keep; another directory after each death. */
   readonly home: string;
-  /** Where uploads keep their journals. */
-  readonly uploads: string;
   /**
    * Runs `act` in a new process, which knows nothing but what is on disk. Nothing of a process runs after its death, not even what would tidy
    * up: its calls never answer.
@@ -57,9 +56,6 @@ export async function openMachine({ localnet }: Pick<SharedStack, "localnet">): 
     get home() {
       return home;
     },
-    get uploads() {
-      return join(home, "uploads");
-    },
     live: async (person, act, death) => {
       const keep = (): void => {
         lives += 1;
@@ -78,14 +74,15 @@ export async function openMachine({ localnet }: Pick<SharedStack, "localnet">): 
 }
 
 function optionsAt(home: string, line: Line) {
+  const { pins, creations, uploads } = vaultStores(fileStore(home));
   return {
     retry: { limit: 0 },
     middleware: [line.middleware],
     shared: {
       fetch: line.fetch,
-      pins: filePins(join(home, "vault-pins.json")),
-      creations: fileCreations(join(home, "vault-creations.json")),
-      uploads: fileUploadJournals(join(home, "uploads")),
+      pins,
+      creations,
+      uploads,
     },
   };
 }

@@ -110,6 +110,8 @@ export function uploadRow(more: Partial<UploadRow> & Pick<UploadRow, "account_id
     if_match: null,
     shared_json: null,
     keep: 1,
+    held: 0,
+    held_sha256: null,
     created_at: TIME,
     expires_at: TIME + 86_400_000,
     finished_file_id: null,

@@ -107,7 +107,7 @@ export interface ServiceHere {
 /** The SDK's fake with one account, for tools that deal with files and folders alone. */
 export async function openFakeService(): Promise<ServiceHere> {
   const fake = createFake();
-  const transport = (request: Request): Promise<Response> => fake.fetch(request);
+  const transport = fake.fetch;
   const baseUrl = "http://coffer.test";
   const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
   const connect = (...middleware: Middleware[]): SdkClient =>

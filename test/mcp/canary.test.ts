@@ -7,7 +7,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { startStack, type Stack } from "@coffer/devstack";
 import { TOOLS } from "@coffer/mcp";
-import { createClient, type Client } from "@coffer/sdk";
+import { createClient, Secret as Hidden, type Client } from "@coffer/sdk";
+import { writeConfig } from "@coffer/sdk/node";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { openEchoingProxy, type EchoingProxy, type EchoMode } from "../kit/echoing-proxy.ts";
@@ -140,13 +141,20 @@ async function openModern(mode: EchoMode): Promise<RawTools> {
   const directory = join(configuration, "modern");
   await mkdir(directory, { recursive: true });
   const { chainPrivateKey } = settings;
-  const credentials =
-    mode === null ? { apiKey: stack.apiKey } : { session: { ...SESSION, expiresAt: Date.now() + 1e9 } };
-  const profile = { baseUrl: proxy.baseUrl, chainPrivateKey, networkFile: stack.networkFile, ...credentials };
-  const file = join(directory, "config.json");
-  await writeFile(file, JSON.stringify({ version: 1, defaultProfile: "default", profiles: { default: profile } }), {
-    mode: 0o600,
-  });
+  const session = {
+    accessToken: new Hidden(SESSION.accessToken),
+    refreshToken: new Hidden(SESSION.refreshToken),
+    expiresAt: Date.now() + 1e9,
+    presented: false,
+  };
+  const credentials = mode === null ? { apiKey: new Hidden(stack.apiKey), session: null } : { apiKey: null, session };
+  const profile = {
+    baseUrl: proxy.baseUrl,
+    chainPrivateKey: new Hidden(chainPrivateKey),
+    networkFile: stack.networkFile,
+    ...credentials,
+  };
+  await writeConfig({ profiles: { default: profile } }, join(directory, "config.json"));
   return await openRawTools({
     environment: { SERVICE_CONFIG_DIR: directory },
     flags: ["--profile", "owner", "--confirm", "token", "--allow", folder],
@@ -216,7 +224,7 @@ async function handedOut(): Promise<Secret[]> {
 }
 
 async function places(modern: RawTools): Promise<Place[]> {
-  const kept = await readPlaces(configuration, (path) => !/handed-out|config\.json/.test(path));
+  const kept = await readPlaces(configuration, (path) => !/handed-out|config\.json|sessions\.table/.test(path));
   return [
     { name: "stdout of 2026", bytes: Buffer.from(modern.stdout()) },
     { name: "stderr of 2026", bytes: Buffer.from(modern.stderr()) },

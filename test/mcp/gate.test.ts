@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { CredentialState, TOOLS } from "@coffer/mcp";
-import type { ApiKey, Middleware, VaultReaders } from "@coffer/sdk";
+import { type ApiKey, type Middleware, type VaultReaders, toRequest } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import type { Era } from "../kit/mcp-http.ts";
 import { serviceOfFile } from "../kit/service-here.ts";
@@ -152,7 +152,8 @@ const ONE_STRANGER: VaultReaders = { chainAddresses: [STRANGER], service: false,
 async function openScene() {
   const every = await openEveryCall(newAccount);
   const sent: Sent[] = [];
-  const record: Middleware = async (request, next) => {
+  const record: Middleware = async (outgoing, next) => {
+    const request = toRequest(outgoing);
     const { method, url, headers } = request;
     const body = await request.clone().text();
     sent.push({ changes: method !== "GET", text: [method, url, ...headers.values(), body].join("\n") });

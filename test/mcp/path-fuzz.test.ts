@@ -3,6 +3,7 @@
  * nothing outside the folder for downloads is written, also while folders are exchanged for links and the user agrees to
  * everything. A thread of its own exchanges them.
  */
+import { toRequest } from "@coffer/sdk";
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -56,7 +57,8 @@ beforeAll(async () => {
   await symlink("..", join(downloads, "link-up"));
   await symlink("../a.txt", join(downloads, "link-file"));
   service = await openFakeService();
-  const watching = service.connect(async (request, next) => {
+  const watching = service.connect(async (outgoing, next) => {
+    const request = toRequest(outgoing);
     if (request.method !== "GET") sent.push(Buffer.from(await request.clone().arrayBuffer()).toString("latin1"));
     return next(request);
   });

@@ -22,6 +22,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
     ],
   ],
   ["Upload many (decisions §5)", "agent", ["files.batch"]],
+  ["Change several files at once (decisions §5)", "agent", ["files.commit"]],
   ["Upload in parts", "agent", ["uploads.create", "uploads.head", "uploads.append", "uploads.terminate"]],
   [
     "Create, list, manage folders",
@@ -127,6 +128,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "files.search": ["files:read", "filter"],
   "files.versions": ["files:read", "object"],
   "files.entries": ["files:read", "object"],
+  "files.commit": ["files:write", "object"],
   "files.trashMany": ["files:write", "object"],
   "files.restoreMany": ["files:write", "object"],
   "files.moveMany": ["files:write", "object"],

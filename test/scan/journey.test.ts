@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readConfig } from "@coffer/sdk/node";
 import { beforeAll, expect, it } from "vitest";
 import { coffer, type Situation } from "../kit/coffer.ts";
 import { makeDirectory } from "../kit/directory.ts";
@@ -29,7 +30,6 @@ let kept: Place[] = [];
 interface Profile {
   readonly apiKey?: string;
   readonly chainPrivateKey: string;
-  readonly session?: { readonly accessToken: string; readonly refreshToken: string };
 }
 
 beforeAll(async () => {
@@ -56,10 +56,10 @@ beforeAll(async () => {
   const note = (kind: string, ...texts: readonly unknown[]): void => {
     for (const text of texts) secrets.push({ kind, text: expectText(text) });
   };
-  const noteSession = (): void => {
-    const { accessToken, refreshToken } = profileOf(owner).session ?? {};
-    note("access token", accessToken);
-    note("refresh token", refreshToken);
+  const noteSession = async (): Promise<void> => {
+    const { session } = (await readConfig(join(owner, ".config/coffer/config.json")))?.profiles["default"] ?? {};
+    note("access token", session?.accessToken?.reveal());
+    note("refresh token", session?.refreshToken.reveal());
   };
 
   const email = "journey@example.com";
@@ -67,12 +67,12 @@ beforeAll(async () => {
   await run(signup, { input: `${PASSWORDS.first}\n` });
   note("password", ...Object.values(PASSWORDS));
   note("chain private key", profileOf(owner).chainPrivateKey);
-  noteSession();
+  await noteSession();
   await run(["password", "change", "--stdin"], { input: `${PASSWORDS.first}\n${PASSWORDS.second}\n` });
   await run(["logout"]);
   await fails(4)(["login", "--email", email, "--password-stdin"], { input: `${PASSWORDS.wrong}\n` });
   await run(["login", "--email", email, "--password-stdin"], { input: `${PASSWORDS.second}\n` });
-  noteSession();
+  await noteSession();
 
   await run(["vaults", "create", NAMES.vault, "--shared"]);
   writeFileSync(join(owner, NAMES.file), NAMES.content);

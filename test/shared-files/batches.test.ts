@@ -1,6 +1,6 @@
 /** Many files into a shared vault in few requests: each encrypted, signed, verified and refused as by itself. */
 import type { Middleware } from "@coffer/sdk";
-import { uploadFolder } from "@coffer/sdk/node";
+import { fileStore, uploadFolder } from "@coffer/sdk/node";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -86,7 +86,7 @@ test("a folder of more files than a batch takes goes again in few batches, too",
   mkdirSync(root);
   for (let at = 0; at < 110; at += 1) writeFileSync(join(root, `many ${String(at)}`), String(at));
   const client = member.another({ middleware: [raising(batches)] });
-  const { failed, files } = await uploadFolder(client, root, { vaultId, journalDirectory: join(base, "journals") });
+  const { failed, files } = await uploadFolder(client, root, { vaultId, store: fileStore(join(base, "store")) });
   expect({ failed, files: files.length }).toEqual({ failed: [], files: 110 });
   expect(batches.length).toBeLessThanOrEqual(9);
 });

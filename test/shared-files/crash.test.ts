@@ -6,8 +6,8 @@ import { appendFile, open, readdir, readFile, rm, stat, truncate, utimes, writeF
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { paddedSize, parseVersionStatement } from "@coffer/crypto";
-import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
-import { uploadFile } from "@coffer/sdk/node";
+import { memoryPins, toRequest, type Client, type Middleware, type Row, type Table, type Vault } from "@coffer/sdk";
+import { fileStore, uploadFile } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { onWire } from "../kit/lying-service.ts";
@@ -81,7 +81,11 @@ function openLine(): Line {
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-const options = () => ({ vaultId: vault.id, partBytes: PART, journalDirectory: journals, retries: 0 });
+const options = () => ({ vaultId: vault.id, partBytes: PART, store: fileStore(journals), retries: 0 });
+
+const uploads = (): Table => fileStore(journals).table("uploads");
+const keptRows = async (): Promise<readonly Row[]> => (await uploads().page({ limit: 100 })).rows;
+const textOf = (value: Uint8Array): string => Buffer.from(value).toString();
 
 /** A file whose upload was cut off behind `parts` parts. */
 async function cutOff(name: string, bytes: Uint8Array, parts = 4): Promise<string> {
@@ -90,7 +94,9 @@ async function cutOff(name: string, bytes: Uint8Array, parts = 4): Promise<strin
   line.reset(parts);
   await expect(uploadFile(client, path, options())).rejects.toMatchObject({ code: "connection_failed" });
   expect(line.created).toHaveLength(1);
-  expect((await readdir(journals)).filter((entry) => /\.(json|parts)$/.test(entry))).toHaveLength(2);
+  expect((await keptRows()).map(({ key }) => key.replace(/^.*\//, "").slice(0, 5))).toEqual(
+    expect.arrayContaining(["entry", "part "]),
+  );
   const kept = [...line.created];
   line.reset(Infinity);
   line.created.push(...kept);
@@ -128,7 +134,7 @@ describe("an upload that was cut off", () => {
     const path = join(directory, "long.bin");
     await writeFile(path, bytes);
     line.reset(2);
-    const long = { vaultId: vault.id, journalDirectory: journals, retries: 0 };
+    const long = { vaultId: vault.id, store: fileStore(journals), retries: 0 };
     await expect(uploadFile(client, path, long)).rejects.toMatchObject({ code: "connection_failed" });
     line.reset(Infinity);
     const result = await uploadFile(client, path, long);
@@ -193,8 +199,8 @@ describe("an upload that was cut off", () => {
     [
       "kept track of in part",
       async () => {
-        const [parts = ""] = (await readdir(journals)).filter((name) => name.endsWith(".parts"));
-        await rm(join(journals, parts));
+        const parts = (await keptRows()).filter(({ key }) => key.includes("/part "));
+        await uploads().write(parts.map(({ key }) => ({ key, value: null })));
       },
     ],
     ["begun in an older generation", () => raiseGeneration(stack.owner.client, vault.id)],
@@ -251,19 +257,18 @@ describe("an upload that was cut off", () => {
 
   test("keeps nothing secret: a plan without its key, and digests of parts, for the owner alone [D5]", async () => {
     await cutOff("secret.bin", randomBytes(PART * 8));
-    const names = (await readdir(journals)).sort();
-    for (const name of names) expect((await stat(join(journals, name))).mode & 0o777).toBe(0o600);
-    const entry = JSON.parse(
-      await readFile(join(journals, names.find((name) => name.endsWith(".json")) ?? ""), "utf8"),
-    );
+    expect(await readdir(journals)).toEqual(["uploads.table"]);
+    expect((await stat(join(journals, "uploads.table"))).mode & 0o777).toBe(0o600);
+    const rows = (await keptRows()).map(({ key, value }) => ({ key, json: JSON.parse(textOf(value)) }));
+    const { json: entry } = rows.find(({ key }) => key.endsWith("/entry")) ?? {};
     expect(Object.keys(entry.begun.plan).sort()).toEqual(["contentType", "name", "partChunks", "plan", "shared"]);
     expect(Object.keys(entry.begun.plan.plan).sort()).toEqual(
       ["commitment", "contentSize", "envelope", "format", "header", "salt"].sort(),
     );
     expect(Object.keys(entry.begun.plan.shared).sort()).toEqual(["entry", "metadata", "nameIndex", "version"]);
-    const parts = await readFile(join(journals, names.find((name) => name.endsWith(".parts")) ?? ""), "utf8");
-    for (const text of parts.trim().split("\n").slice(1))
-      expect(Object.keys(JSON.parse(text)).sort()).toEqual(["endChunk", "firstChunk", "tagDigest"]);
+    const parts = rows.filter(({ key }) => key.includes("/part ")).slice(1);
+    expect(parts.length).toBeGreaterThan(0);
+    for (const { json } of parts) expect(Object.keys(json).sort()).toEqual(["endChunk", "firstChunk", "tagDigest"]);
   });
 });
 
@@ -291,7 +296,7 @@ describe("an upload whose vault changes under it", () => {
       if (!sessions.has(session)) sessions.set(session, 0);
       if (sessions.size > 1) return next(request);
       if (sessions.get(session) === 0) await raiseGeneration(stack.owner.client, vault.id);
-      const end = Number(request.headers.get("upload-offset")) + (await request.arrayBuffer()).byteLength;
+      const end = Number(request.headers.get("upload-offset")) + (await toRequest(request).arrayBuffer()).byteLength;
       sessions.set(session, end);
       return new Response(null, { status: 204, headers: { "tus-resumable": "1.0.0", "upload-offset": String(end) } });
     };
@@ -313,8 +318,10 @@ async function overwrite(path: string, position: number, bytes: Uint8Array): Pro
 
 /** Makes the journal believe that the file is the one it was: a change that no time stamp shows. */
 async function takeFor(path: string): Promise<void> {
-  const [name = ""] = (await readdir(journals)).filter((each) => each.endsWith(".json"));
-  const entry = JSON.parse(await readFile(join(journals, name), "utf8"));
+  const [{ key, value } = { key: "", value: new Uint8Array(0) }] = (await keptRows()).filter((row) =>
+    row.key.endsWith("/entry"),
+  );
+  const entry = JSON.parse(textOf(value));
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   entry.source = {
     device: String(dev),
@@ -323,24 +330,25 @@ async function takeFor(path: string): Promise<void> {
     modified: String(mtimeNs),
     changed: String(ctimeNs),
   };
-  await writeFile(join(journals, name), JSON.stringify(entry));
+  await uploads().write([{ key, value: Buffer.from(JSON.stringify(entry)) }]);
 }
 
 /** Uploads in a process of its own, which prints how many bytes were sent. */
 function startUpload(path: string) {
   const program = `
     import { chainKeySigner, createClient } from "@coffer/sdk";
-    import { uploadFile } from "@coffer/sdk/node";
+    import { fileStore, uploadFile } from "@coffer/sdk/node";
     import { sharedVaults } from "@coffer/sdk/shared";
     import { nodePlatform } from "@coffer/crypto/node";
-    const { baseUrl, apiKey, privateKey, network, path, options } = JSON.parse(process.env.UPLOAD);
+    const { baseUrl, apiKey, privateKey, network, path, options, journals } = JSON.parse(process.env.UPLOAD);
     const opened = sharedVaults({ signer: await chainKeySigner(privateKey), network, platform: nodePlatform });
     const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: opened });
-    await uploadFile(client, path, { ...options, onProgress: ({ bytes }) => console.log(bytes) });
+    await uploadFile(client, path, { ...options, store: fileStore(journals), onProgress: ({ bytes }) => console.log(bytes) });
   `;
   const { owner, baseUrl, network } = stack;
   const { apiKey, privateKey } = owner;
-  const upload = JSON.stringify({ baseUrl, apiKey, privateKey, network, path, options: options() });
+  const { store: _, ...plain } = options();
+  const upload = JSON.stringify({ baseUrl, apiKey, privateKey, network, path, options: plain, journals });
   return spawn(process.execPath, ["--conditions=coffer-source", "--input-type=module", "-e", program], {
     cwd: import.meta.dirname,
     env: { PATH: process.env["PATH"], UPLOAD: upload },

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Middleware } from "@coffer/sdk";
-import { downloadFolder, syncFolder, uploadFolder } from "@coffer/sdk/node";
+import { downloadFolder, fileStore, syncFolder, uploadFolder } from "@coffer/sdk/node";
 import { expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
@@ -12,7 +12,7 @@ const stack = sharedStack(UNLIMITED);
 test("a tree goes into a shared vault and comes back at another client, and only what changed goes again", async () => {
   const { client } = stack.owner;
   const base = makeDirectory();
-  const [root, copy, journalDirectory] = [join(base, "root"), join(base, "copy"), join(base, "journals")];
+  const [root, copy, stored] = [join(base, "root"), join(base, "copy"), join(base, "store")];
   await mkdir(join(root, "deep/empty"), { recursive: true });
   for (const [path, content] of [
     ["a.txt", "one"],
@@ -20,7 +20,7 @@ test("a tree goes into a shared vault and comes back at another client, and only
   ] as const)
     await writeFile(join(root, path), content);
   const { id: vaultId } = await client.vaults.create({ name: "trees", type: "shared" });
-  const options = { vaultId, journalDirectory };
+  const options = { vaultId, store: fileStore(stored) };
   const sent = await uploadFolder(client, root, { ...options, padded: true });
   expect([sent.failed, sent.files.length, sent.folders.length]).toEqual([[], 2, 2]);
 
@@ -30,7 +30,7 @@ test("a tree goes into a shared vault and comes back at another client, and only
   expect(await readFile(join(copy, "deep/b.txt"), "utf8")).toBe("two");
 
   // Without its journal the client has to read what is there: nothing is sent again.
-  await rm(journalDirectory, { recursive: true });
+  await rm(stored, { recursive: true });
   const compared = await uploadFolder(client, root, options);
   expect(compared.plan).toMatchObject({ create: 0, replace: 0, unchanged: 2 });
   expect(compared.files.map(({ sha256 }) => sha256).sort()).toEqual(sent.files.map(({ sha256 }) => sha256).sort());
@@ -66,7 +66,7 @@ test("a place that is not that of the signed entry removes nothing here, for a m
   const { client } = stack.owner;
   const mirror = await stack.invite("mirror");
   const base = makeDirectory();
-  const [copy, journalDirectory] = [join(base, "copy"), join(base, "journals")];
+  const copy = join(base, "copy");
   const { id: vaultId } = await client.vaults.create({ name: "places", type: "shared" });
   const { id: deep } = await client.folders.create({ vaultId, name: "deep" });
   const { id: other } = await client.folders.create({ vaultId, name: "other" });
@@ -74,7 +74,7 @@ test("a place that is not that of the signed entry removes nothing here, for a m
   const { file: gone } = await client.files.upload({ vaultId, name: "gone.txt", body: "gone" });
   for (const name of ["b.txt", "c.txt"]) await client.files.upload({ vaultId, name, body: name });
   await client.vaults.members.add(vaultId, mirror.signer.chainAddress);
-  const options = { vaultId, journalDirectory, direction: "down", delete: true } as const;
+  const options = { vaultId, store: fileStore(join(base, "store")), direction: "down", delete: true } as const;
   expect((await syncFolder(mirror.client, copy, options)).failed).toEqual([]);
   const content = () => readFile(join(copy, "deep/a.txt"), "utf8");
 
@@ -97,7 +97,7 @@ test("a place that is not that of the signed entry removes nothing here, for a m
 test("a service that claims to have a file already is not believed", async () => {
   const { client } = stack.owner;
   const base = makeDirectory();
-  const [root, journalDirectory] = [join(base, "root"), join(base, "journals")];
+  const root = join(base, "root");
   await mkdir(root);
   await writeFile(join(root, "a.txt"), "new");
   const { id: vaultId } = await client.vaults.create({ name: "claims", type: "shared" });
@@ -109,7 +109,10 @@ test("a service that claims to have a file already is not believed", async () =>
     const text = (await answer.text()).replaceAll(/"sha256":"\w+"/g, `"sha256":"${SHA256_OF_NEW}"`);
     return new Response(text.replaceAll('"encrypted":true', '"encrypted":false'), answer);
   };
-  const result = await uploadFolder(stack.owner.another({ middleware: [claim] }), root, { vaultId, journalDirectory });
+  const result = await uploadFolder(stack.owner.another({ middleware: [claim] }), root, {
+    vaultId,
+    store: fileStore(join(base, "store")),
+  });
   expect(result.files).toEqual([]);
   expect(result.failed).toMatchObject([{ path: "a.txt" }]);
 });

@@ -113,7 +113,7 @@ test(`${String(WRITES.sdk)} writes through the SDK [issue 52]`, async () => {
     network,
     vaultId,
     fileIds,
-    pins: join(makeDirectory(), "pins.json"),
+    store: join(makeDirectory(), "store"),
   });
   const confirmed: Confirmed[] = [];
   const writer = async (): Promise<void> =>

@@ -1,5 +1,13 @@
 /** Rewinds while something else acts on the same files: an earlier one's act that comes late, another one, or somebody. */
-import { SdkError, type Client, type File, type Middleware, type Rewind, type Vault } from "@coffer/sdk";
+import {
+  SdkError,
+  type Client,
+  type File,
+  type Middleware,
+  type Rewind,
+  type Vault,
+  type TransportRequest,
+} from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -77,11 +85,11 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
 
   /** A rewind whose process ends when its first act has left. That act reaches the service later. */
   async function cutOff(input: Input, by = stack.owner) {
-    const held: Request[] = [];
+    const held: TransportRequest[] = [];
     const dying = by.another({
       retry: { limit: 0 },
       transport: (request) => {
-        if (request.method === "GET") return fetch(request);
+        if (request.method === "GET") return fetch(request.url, request);
         held.push(request);
         throw new TypeError("killed");
       },
@@ -89,7 +97,7 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     await expect(rewound(input, dying)).rejects.toThrow(SdkError);
     const answers: number[] = [];
     const arrives = async (): Promise<void> => {
-      for (const act of held.slice(0, 1)) answers.push((await fetch(act)).status);
+      for (const act of held.slice(0, 1)) answers.push((await fetch(act.url, act)).status);
     };
     return { arrives, answers };
   }

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createClient, type Client, type Middleware, type Vault } from "@coffer/sdk";
-import { downloadFile, uploadFile } from "@coffer/sdk/node";
+import { createClient, type Client, type Middleware, type TransportRequest, type Vault } from "@coffer/sdk";
+import { downloadFile, fileStore, uploadFile } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
@@ -28,8 +28,8 @@ async function read(fileId: string, range?: { offset: number; length?: number })
 }
 
 /** Bodies and answers of calls, by method. */
-function recorder(): { readonly middleware: Middleware; readonly sent: Request[] } {
-  const sent: Request[] = [];
+function recorder(): { readonly middleware: Middleware; readonly sent: TransportRequest[] } {
+  const sent: TransportRequest[] = [];
   return { sent, middleware: (request, next) => (sent.push(request), next(request)) };
 }
 
@@ -222,9 +222,9 @@ describe("files of this machine", () => {
     const body = randomBytes(9 * MIB + 3);
     await writeFile(path, body);
     const { client } = stack.owner;
-    const up = await uploadFile(client, path, { vaultId: vault.id, journalDirectory: join(directory, "journals") });
+    const up = await uploadFile(client, path, { vaultId: vault.id, store: fileStore(join(directory, "store")) });
     expect([up.sha256, up.file.name]).toEqual([sha256(body), "up.bin"]);
-    expect(await readdir(join(directory, "journals"))).toEqual([]);
+    expect(await readdir(join(directory, "store"))).toEqual([]);
     const down = join(directory, "down.bin");
     expect(await downloadFile(client, up.file.id, down)).toMatchObject({ bytes: body.length, sha256: sha256(body) });
     expect((await readFile(down)).equals(body)).toBe(true);
@@ -238,7 +238,7 @@ describe("files of this machine", () => {
     const body = randomBytes(65 * MIB + 1);
     await writeFile(path, body);
     const { client } = stack.owner;
-    const up = await uploadFile(client, path, { vaultId: vault.id, journalDirectory: join(directory, "journals") });
+    const up = await uploadFile(client, path, { vaultId: vault.id, store: fileStore(join(directory, "store")) });
     expect([up.bytes, up.sha256]).toEqual([body.length, sha256(body)]);
     const streamed = await client.files.upload({
       vaultId: vault.id,

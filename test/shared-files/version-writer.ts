@@ -4,8 +4,8 @@
  */
 import { writeSync } from "node:fs";
 import { chainKeySigner, createClient, SdkError } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
-import { sharedVaults } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
+import { sharedVaults, vaultStores } from "@coffer/sdk/shared";
 import type { NetworkConfiguration } from "@coffer/chain";
 import { contentOver } from "./content-over.ts";
 
@@ -17,12 +17,12 @@ interface Task {
   readonly vaultId: string;
   readonly fileIds: readonly string[];
   /** What both processes remember of the vault, as programs of one machine do. */
-  readonly pins: string;
+  readonly store: string;
 }
 
-const { baseUrl, apiKey, privateKey, network, vaultId, fileIds, pins } = JSON.parse(process.env["TASK"] ?? "") as Task;
+const { baseUrl, apiKey, privateKey, network, vaultId, fileIds, store } = JSON.parse(process.env["TASK"] ?? "") as Task;
 const signer = await chainKeySigner(privateKey);
-const shared = sharedVaults({ signer, network, pins: filePins(pins) });
+const shared = sharedVaults({ signer, network, ...vaultStores(fileStore(store)) });
 const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: shared });
 
 process.stdin.resume().once("end", () => process.exit());

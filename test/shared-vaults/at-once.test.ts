@@ -1,9 +1,8 @@
 /** Two processes of one machine that do the same at once, as a double click does: one effect, and both are told how it ended. */
 import { randomBytes } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Client, CreationJournal, Vault } from "@coffer/sdk";
-import { fileCreations } from "@coffer/sdk/node";
+import { vaultStores } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readHeight, readObject, readRows } from "../kit/crash-points.ts";
 import { type Machine, openMachine } from "../kit/mortal-process.ts";
@@ -40,12 +39,11 @@ describe("twice at once", () => {
     expect(made[0]).toEqual(made[1]);
     const { vaults } = await owner.client.vaults.list({ type: "shared" });
     expect(vaults.filter(({ name }) => name === "twice").map(({ id }) => id)).toEqual([made[0]?.id]);
-    const kept = JSON.parse(await readFile(join(machine.home, "vault-creations.json"), "utf8"));
-    expect(kept.creations).toEqual({});
+    expect(await fileStore(machine.home).tables("creations")).toEqual([]);
   });
 
   test("create makes one vault also where another process begins and ends between a look at the journal and the next", async () => {
-    const journal = fileCreations(join(machine.home, "vault-creations.json"));
+    const journal = vaultStores(fileStore(machine.home)).creations;
     const first = owner.another({ shared: { creations: journal } });
     const others: Vault[] = [];
     const late: CreationJournal = {
@@ -59,7 +57,7 @@ describe("twice at once", () => {
     const second = owner.another({ shared: { creations: late } });
     expect([await second.vaults.create({ name: "overtaken", type: "shared" })]).toEqual(others);
     expect((await readHeight(stack)) - height).toBe(1n);
-    expect(JSON.parse(await readFile(join(machine.home, "vault-creations.json"), "utf8")).creations).toEqual({});
+    expect(await fileStore(machine.home).tables("creations")).toEqual([]);
   });
 
   test("a vault that has members by then is not answered as one just made", async () => {
@@ -138,6 +136,6 @@ describe("twice at once", () => {
     expect(Buffer.compare(await (await owner.client.files.download(files[2] ?? "")).bytes(), large)).toBe(0);
     const unfinished = "select count(*) from uploads where vault_id = ? and finished_file_id is null";
     expect(readRows(stack, unfinished, rotated.id)).toEqual([0]);
-    expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+    expect(await fileStore(machine.home).tables("uploads")).toEqual([]);
   });
 });

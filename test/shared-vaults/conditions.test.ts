@@ -1,7 +1,7 @@
 /** Of two writers who name the same state of a file or folder of a shared vault, one wins (encryption design §9.3). */
 import { createHash } from "node:crypto";
 import type { File } from "@coffer/contract";
-import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { type Client, type Middleware, type Vault, toRequest } from "@coffer/sdk";
 import { storeText, toFailure, type Task } from "@coffer/tasks";
 import { beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingOfFiles, shown } from "../kit/lying-service.ts";
@@ -330,7 +330,8 @@ describe("after a lost answer", () => {
 describe("a service that lies about conditions", () => {
   test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S36]", async () => {
     const { id, tag: ifMatch } = await newFile();
-    const isDone: Middleware = async (request, send) => {
+    const isDone: Middleware = async (outgoing, send) => {
+      const request = toRequest(outgoing);
       const sent = request.clone();
       const answer = await send(request);
       if (request.method !== "PUT" || answer.ok) return answer;

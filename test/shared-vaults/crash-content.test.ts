@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Vault } from "@coffer/sdk";
-import { exportVault, uploadFile } from "@coffer/sdk/node";
+import { exportVault, fileStore, uploadFile } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Act, expectNoFaults, PATIENCE, readObject, readRows } from "../kit/crash-points.ts";
 import { makeDirectory } from "../kit/directory.ts";
@@ -123,13 +123,13 @@ describe("an act on content that is cut off at any call", { timeout: PATIENCE },
         uploadFile(client, path, {
           vaultId: vault.id,
           partBytes: PART,
-          journalDirectory: join(home, "uploads"),
+          store: fileStore(home),
           retries: 0,
         }),
       state: async ({ name }, home) => [
         await listed(vault.id, null, (each) => each === name),
         halfWritten(vault.id),
-        await readdir(join(home, "uploads")),
+        await fileStore(home).tables("uploads"),
       ],
       already: [],
     };

@@ -1,8 +1,7 @@
 /** Acts over chain and service, cut off at their calls to both: the same call again ends where one without a cut would have. */
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { ApiError, type Vault } from "@coffer/sdk";
+import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Act, expectNoFaults, PATIENCE, readObject, readRows } from "../kit/crash-points.ts";
 import { OFTEN_CUT, sharedStack } from "../kit/shared-scene.ts";
@@ -91,7 +90,7 @@ describe("an act on rights that is cut off at any call", { timeout: PATIENCE }, 
         const { vaults } = await owner.client.vaults.list({ type: "shared" });
         const [found, ...more] = vaults.filter((each) => each.name === name);
         const object = await readObject(stack, found?.chainObjectId ?? null);
-        const { creations } = JSON.parse(await readFile(join(home, "vault-creations.json"), "utf8"));
+        const creations = await fileStore(home).tables("creations");
         const isOwned = object.owner.chainAddress === owner.signer.chainAddress;
         return { more, creations, isOwned, generation: object.generation, members: object.members };
       },

@@ -1,6 +1,6 @@
 /** What the owner's client signs before something of a shared vault is deleted, whatever the service asks it to (decision 0030). */
 import { renderDeletionText } from "@coffer/contract";
-import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
+import { memoryPins, type Client, type Middleware, type Vault, type TransportRequest } from "@coffer/sdk";
 import { beforeAll, expect, test } from "vitest";
 import { sharedStack } from "../kit/shared-scene.ts";
 
@@ -27,12 +27,12 @@ function watched(...middleware: Middleware[]): Client {
   return stack.owner.another({ middleware, shared: { signer: watching }, retry: { limit: 2 } });
 }
 
-const isChallenge = (request: Request) => request.url.endsWith("/deletion-challenge");
+const isChallenge = (request: TransportRequest) => request.url.endsWith("/deletion-challenge");
 const put = async (name: string) =>
   (await stack.owner.client.files.upload({ vaultId: vault.id, name, body: new Uint8Array([1, 2, 3]) })).file.id;
 
 /** The answer to each request of the kind is lost once, after the service has done the work. */
-function losing(matches: (request: Request) => boolean): Middleware {
+function losing(matches: (request: TransportRequest) => boolean): Middleware {
   const lost = new Set<string>();
   return async (request, next) => {
     const answer = await next(request);

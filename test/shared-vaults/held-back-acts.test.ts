@@ -3,11 +3,10 @@
  * its own while the one that gives it may still be executed.
  */
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { openChain } from "@coffer/chain";
 import type { Client, Clock, Vault } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
+import { pinStore } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
 import { toHex } from "@mysten/sui/utils";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readHeight } from "../kit/crash-points.ts";
@@ -49,7 +48,7 @@ function newProcess(carry: typeof fetch = fetch, network = stack.network): Clien
   return stack.owner.another({
     clock: pauses,
     retry: { limit: 0 },
-    shared: { network, pins: filePins(join(directory, "vault-pins.json")), fetch: carry, clock },
+    shared: { network, pins: pinStore(fileStore(directory)), fetch: carry, clock },
   });
 }
 
@@ -188,8 +187,8 @@ describe("N7: until when a node may still give it", () => {
     expect([await remove(), await remove()]).toEqual([1, 0]);
     await release();
     expect(await isMember(address)).toBe(false);
-    const kept = JSON.parse(await readFile(join(directory, "vault-pins.json"), "utf8"));
-    expect(kept.given).toEqual({});
+    const { given } = await pinStore(fileStore(directory)).loadHighest(vault.chainObjectId ?? "");
+    expect(given).toBeUndefined();
   });
 });
 

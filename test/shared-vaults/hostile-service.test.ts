@@ -1,5 +1,5 @@
 /** A service that lies: what it says of a shared vault is held to what the client knows, and each lie is refused by its own name. */
-import type { Client, Middleware } from "@coffer/sdk";
+import { type Client, type Middleware, toRequest } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingLater, lyingOfFiles, shown, type Shown } from "../kit/lying-service.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -161,7 +161,7 @@ describe("what a service says of a vault", () => {
     const replaced: unknown[] = [];
     const watch: Middleware = async (request, next, { endpointId }) => {
       if (endpointId === "vaultKeys.publish")
-        replaced.push(((await request.clone().json()) as object & { replaces?: string }).replaces);
+        replaced.push(((await toRequest(request).clone().json()) as object & { replaces?: string }).replaces);
       return next(request);
     };
     const client = owner.another({ middleware: [spoiled, watch], retry: { limit: 0 } });

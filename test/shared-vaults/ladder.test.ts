@@ -9,7 +9,7 @@ import { countKeys } from "../kit/counted-keys.ts";
 import { lyingAt } from "../kit/lying-service.ts";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
-import type { Client, Clock, Middleware } from "@coffer/sdk";
+import { type Client, type Clock, type Middleware, toRequest } from "@coffer/sdk";
 
 const GENERATIONS = 8;
 
@@ -183,7 +183,7 @@ test("key servers that never answer keep no maker from publishing", async () => 
   let published: unknown = null;
   const noting: Middleware = async (request, next, { endpointId }) => {
     if (endpointId !== "vaultKeys.publish") return next(request);
-    published = await request.clone().json();
+    published = await toRequest(request).clone().json();
     aborting.abort();
     return next(request);
   };

@@ -1,7 +1,7 @@
 /** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
-import { join } from "node:path";
-import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
+import { toRequest, type Client, type ClientOptions, type Clock, type Transport, type Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -51,7 +51,7 @@ function lyingNode(lie: Lie): typeof fetch {
   };
 }
 
-const pinsHere = () => filePins(join(directory, "vault-pins.json"));
+const pinsHere = () => pinStore(fileStore(directory));
 
 /** The client's pauses are over at once; its limits, which are longer, never come. */
 const pauses: Clock = {
@@ -188,7 +188,8 @@ test("names that a node calls plain are sent to nobody: a vault that encrypted t
   const name = "the-name-that-stays-here.txt";
   expect(await readIt(newProcess(honest))).toBe("content");
   const sent: string[] = [];
-  const transport = async (request: Request): Promise<Response> => {
+  const transport: Transport = async (outgoing) => {
+    const request = toRequest(outgoing);
     sent.push(request.url, await request.clone().text());
     return fetch(request);
   };

@@ -1,9 +1,7 @@
 /** A service whose answers are of something else than was asked for: no pin changes, and what lies in a shared vault stays in it. */
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { File, Folder, Middleware, Vault } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
+import { pinStore } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingOfFiles, watching } from "../kit/lying-service.ts";
 import { openMachine, type Machine } from "../kit/machine.ts";
@@ -27,13 +25,13 @@ beforeAll(async () => {
 afterAll(() => machine[Symbol.asyncDispose]());
 
 const newMachine = () => openMachine(stack, stack.owner);
-const pinsOf = ({ pinPath }: Machine) => filePins(pinPath).list(new URL(stack.baseUrl).origin);
+const pinsOf = ({ store }: Machine) => pinStore(store).list(new URL(stack.baseUrl).origin);
 const told = () => ({ chainObjectId: secret.chainObjectId ?? "", ownerAddress: stack.owner.signer.chainAddress });
 const inAnyCase =
   (endpoint: string, said: object): Middleware =>
   async (request, next, { endpointId }) =>
     endpointId === endpoint ? Response.json(said) : next(request);
-const required = { code: "vault_unnamed" };
+const required = { code: "vault_required" };
 
 const asPublic =
   (id: string) =>
@@ -129,7 +127,7 @@ describe("on a machine that knows nothing of an item", () => {
     await lied.files.restore(file.id, {}, { vaultId: secret.id }).catch(() => undefined);
     await lied.files.get(file.id);
     await own.newProcess();
-    expect(await readdir(join(own.directory, "vault-seen"))).toHaveLength(1);
+    expect(await own.store.tables("seen-")).toHaveLength(1);
     await lied.vaults.trust(secret.id, told());
     const honest = await own.newProcess();
     await expect(honest.files.replace(file.id, { body: "6" })).rejects.toMatchObject(required);

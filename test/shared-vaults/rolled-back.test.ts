@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Client } from "@coffer/sdk";
+import { type Client, toRequest } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingOfFiles, shown, type Shown } from "../kit/lying-service.ts";
 import { openMachine, type Machine } from "../kit/machine.ts";
@@ -91,7 +91,7 @@ describe("a process that has just begun", () => {
       middleware: [
         async (request, next, { endpointId }) => {
           if (endpointId !== "files.update") return next(request);
-          forked.push(((await request.json()) as { shared: Shown["shared"] }).shared);
+          forked.push(((await toRequest(request).json()) as { shared: Shown["shared"] }).shared);
           throw new TypeError("withheld");
         },
       ],

@@ -1,8 +1,9 @@
 /** A rotation that dies inside a large file: the next one goes on with the parts that the service has (file-format §5.5). */
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Client } from "@coffer/sdk";
+import type { Client, Row, Table } from "@coffer/sdk";
+import { fileStore } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readObject, readRows } from "../kit/crash-points.ts";
 import { type Death, type Machine, openMachine } from "../kit/mortal-process.ts";
@@ -60,7 +61,7 @@ async function expectRotated(vaultId: string, fileId: string): Promise<void> {
   const { generation, floor, base } = await readObject(stack, (await client.vaults.get(vaultId)).chainObjectId);
   expect([floor, base]).toEqual([generation, generation]);
   // Nothing of it is left, neither here nor there.
-  expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+  expect(await keptRows()).toEqual([]);
   const begun = "select count(*) from uploads where file_id = ? and finished_file_id is null";
   expect(readRows(stack, begun, fileId)).toEqual([0]);
 }
@@ -111,9 +112,9 @@ describe("a rotation that dies inside a large file", () => {
 
   const changes: [string, (fileId: string) => Promise<unknown>][] = [
     ["its name", (fileId) => owner.client.files.update(fileId, { name: "large.bin" })],
-    ["the digest of a part", () => spoil(".parts", /"tagDigest":"..../, '"tagDigest":"AAAA')],
-    ["the salt", () => spoil(".json", /"salt":"..../, '"salt":"AAAA')],
-    ["the old version", () => spoil(".json", /"statement":"..../, '"statement":"AAAA')],
+    ["the digest of a part", () => spoil("part", /"tagDigest":"..../, '"tagDigest":"AAAA')],
+    ["the salt", () => spoil("entry", /"salt":"..../, '"salt":"AAAA')],
+    ["the old version", () => spoil("entry", /"statement":"..../, '"statement":"AAAA')],
   ];
   test.each(full ? changes : changes.slice(0, 2))(
     "begins anew with a new key when another one is %s",
@@ -134,14 +135,14 @@ describe("a rotation that dies inside a large file", () => {
     await owner.another().vaults.rotate(vaultId);
     const { calls } = await machine.live(owner, rotate(vaultId));
     expect([parts(calls), count(calls, "uploads.create")]).toEqual([PARTS, 1]);
-    expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+    expect(await keptRows()).toEqual([]);
     expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
   });
 
   test("begins again where nothing can be kept, as in a browser", async () => {
     const { vaultId, fileId } = await openOld();
     await dieAtPart(vaultId, 2, true);
-    await rm(machine.uploads, { recursive: true });
+    await uploads().clear();
     const { calls } = await machine.live(owner, rotate(vaultId));
     expect([parts(calls), count(calls, "uploads.create")]).toEqual([PARTS, 1]);
     expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
@@ -150,28 +151,26 @@ describe("a rotation that dies inside a large file", () => {
   test("keeps nothing secret, for the owner alone [D5]", async () => {
     const { vaultId } = await openOld();
     await dieAtPart(vaultId, 2, true);
-    const kept = (await readdir(machine.uploads, { recursive: true, withFileTypes: true })).filter((entry) =>
-      entry.isFile(),
+    expect((await stat(join(machine.home, "uploads.table"))).mode & 0o777).toBe(0o600);
+    const kept = await keptRows();
+    expect(kept.map(({ key }) => key.replace(/^([0-9a-f]{64}\/){2}/, "").replace(/\d+$/, "n"))).toEqual(
+      expect.arrayContaining(["entry", "part n"]),
     );
-    expect(kept.map(({ name }) => name.replace(/^[0-9a-f]{64}/, "")).sort()).toEqual([".json", ".parts"]);
-    for (const { parentPath, name } of kept) {
-      expect((await stat(join(parentPath, name))).mode & 0o777).toBe(0o600);
-      if (!name.endsWith(".json")) continue;
-      const { begun, source } = JSON.parse(await readFile(join(parentPath, name), "utf8"));
-      expect(Object.keys(source).sort()).toEqual(["commitment", "digest", "entry", "length", "statement", "version"]);
-      const plan = ["commitment", "contentSize", "envelope", "format", "header", "salt"];
-      expect(Object.keys(begun.plan.plan).sort()).toEqual(plan);
-    }
+    const { begun, source } = JSON.parse(textOf(kept.find(({ key }) => key.endsWith("/entry"))?.value));
+    expect(Object.keys(source).sort()).toEqual(["commitment", "digest", "entry", "length", "statement", "version"]);
+    const plan = ["commitment", "contentSize", "envelope", "format", "header", "salt"];
+    expect(Object.keys(begun.plan.plan).sort()).toEqual(plan);
   });
 });
 
+const uploads = (): Table => fileStore(machine.home).table("uploads");
+const keptRows = async (): Promise<readonly Row[]> => (await uploads().page({ limit: 100 })).rows;
+const textOf = (value: Uint8Array | undefined): string => Buffer.from(value ?? []).toString();
+
 /** Changes what the journal holds. */
-async function spoil(ending: string, what: RegExp, into: string): Promise<void> {
-  for (const entry of await readdir(machine.uploads, { recursive: true, withFileTypes: true })) {
-    if (!entry.name.endsWith(ending)) continue;
-    const path = join(entry.parentPath, entry.name);
-    const before = await readFile(path, "utf8");
-    expect(before).toMatch(what);
-    await writeFile(path, before.replace(what, into));
-  }
+async function spoil(of: "entry" | "part", what: RegExp, into: string): Promise<void> {
+  const rows = (await keptRows()).filter(({ key }) => key.includes(`/${of}`));
+  const before = rows.map(({ key, value }) => ({ key, text: textOf(value) }));
+  expect(before.map(({ text }) => text).join("\n")).toMatch(what);
+  await uploads().write(before.map(({ key, text }) => ({ key, value: Buffer.from(text.replace(what, into)) })));
 }

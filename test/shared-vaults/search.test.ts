@@ -1,6 +1,6 @@
 /** `client.search` beside a service that reads no names, and one that lies about them. */
 import type { File as WireFile } from "@coffer/contract";
-import { createClient, type Middleware, type Vault } from "@coffer/sdk";
+import { createClient, type Middleware, type Vault, toRequest } from "@coffer/sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { lyingAt, lyingOfFiles } from "../kit/lying-service.ts";
 import { MARCH, namesOf, put, searchScene, SIZE } from "../kit/search-scene.ts";
@@ -35,7 +35,7 @@ describe("client.search", () => {
     expect(await named(member, { since: "2999-01-01T00:00:00.000Z" })).toEqual([]);
     expect(await named(member, { minSize: SIZE + 1 })).toEqual([]);
     await expect(named(member, { folderId: crypto.randomUUID(), vaultId: undefined })).rejects.toMatchObject({
-      code: "vault_unnamed",
+      code: "vault_required",
     });
     await expect(named(member, { folderId: crypto.randomUUID() })).rejects.toMatchObject({ code: "not_found" });
     await expect(named(member, { q: "..." })).rejects.toMatchObject({ code: "invalid_request" });
@@ -72,7 +72,7 @@ describe("client.search", () => {
   it("sends no searched word for a vault with encrypted names, and none at all with localOnly [S33]", async () => {
     const sent: string[] = [];
     const watch: Middleware = async (request, next) => {
-      sent.push(`${decodeURIComponent(request.url)} ${await request.clone().text()}`);
+      sent.push(`${decodeURIComponent(request.url)} ${await toRequest(request).clone().text()}`);
       return next(request);
     };
     const client = member.another({ middleware: [watch] });

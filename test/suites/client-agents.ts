@@ -1,5 +1,5 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { BudgetError, chainKeySigner, generateChainKey, type Middleware, type Signer } from "@coffer/sdk";
+import { BudgetError, chainKeySigner, generateChainKey, type Middleware, type Signer, toRequest } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import type { Accounts } from "./client-subject.ts";
 
@@ -112,7 +112,7 @@ export function agentsSuite(accounts: () => Accounts): void {
   it("redeems an invite without its secret, which proves nothing elsewhere nor for another key", async () => {
     const bodies: string[] = [];
     const middleware: Middleware = async (request, next) => {
-      bodies.push(await request.clone().text());
+      bodies.push(await toRequest(request).clone().text());
       return await next(request);
     };
     const { client } = await accounts().signup({ middleware: [middleware] });

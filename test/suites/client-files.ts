@@ -55,6 +55,41 @@ export function filesSuite(accounts: () => Accounts): void {
     await expect(aborted).rejects.toThrow();
   });
 
+  it("commits several changes at once, or none of them [D5-commit]", async () => {
+    const { client } = await accounts().signup();
+    const folder = await client.folders.create({ name: "committed" });
+    const files = [];
+    for (const name of ["a", "b", "c", "d"]) files.push((await client.files.upload({ name, body: name })).file);
+    const [a, b, c, d] = files;
+    if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("no file");
+    const named = ({ id, tag }: typeof a) => ({ id, ifMatch: tag ?? "" });
+    const stale = { ...named(d), ifMatch: named(a).ifMatch };
+    const swap = [
+      { ...named(a), name: "b", body: "new content" },
+      { ...named(b), name: "a", folderId: null },
+      { ...named(c), folderId: folder.id },
+    ];
+    const refused = client.files.commit(a.vaultId, [...swap, { ...stale, trash: true as const }]);
+    await expect(refused).rejects.toMatchObject({
+      code: "precondition_failed",
+      itemId: d.id,
+      currentTag: d.tag,
+    });
+    for (const file of files) expect(await client.files.get(file.id)).toEqual(file);
+    const taken = client.files.commit(a.vaultId, [{ ...named(a), name: "c" }]);
+    await expect(taken).rejects.toMatchObject({ code: "name_exists", itemId: a.id });
+    const committed = await client.files.commit(a.vaultId, [...swap, { ...named(d), trash: true }]);
+    expect(committed.map(({ file, bytes }) => [file.name, file.folderId, file.trashedAt !== null, bytes])).toEqual([
+      ["b", null, false, 11],
+      ["a", null, false, null],
+      ["c", folder.id, false, null],
+      ["d", null, true, null],
+    ]);
+    for (const { file } of committed) expect(await client.files.get(file.id)).toEqual(file);
+    const download = await client.files.download(a.id);
+    expect(new TextDecoder().decode(await download.bytes())).toBe("new content");
+  });
+
   it("stores an empty file", async () => {
     const { client } = await accounts().signup();
     const { file } = await client.files.upload({ name: "empty", body: new Uint8Array(0) });

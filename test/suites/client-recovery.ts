@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { AbortError, ApiError, IntegrityError } from "@coffer/sdk";
+import { AbortError, ApiError, IntegrityError, type TransportRequest } from "@coffer/sdk";
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import {
@@ -15,8 +15,9 @@ import {
 const PART = 64 * 1024;
 const BYTES = sampleBytes(PART * 4 + 99, 9);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
-const isPart = (request: Request): boolean => request.method === "PATCH" && request.url.includes("/api/uploads/");
-const isContent = (request: Request): boolean => request.method === "GET" && request.url.endsWith("/content");
+const isPart = (request: TransportRequest): boolean =>
+  request.method === "PATCH" && request.url.includes("/api/uploads/");
+const isContent = (request: TransportRequest): boolean => request.method === "GET" && request.url.endsWith("/content");
 
 /** Lost answers, damaged bytes, aborts. */
 export function recoverySuite(accounts: () => Accounts): void {

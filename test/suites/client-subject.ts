@@ -1,5 +1,13 @@
 /** What the client suite works on, and how it meddles with the wire. */
-import { createClient, type Client, type ClientOptions, type Middleware, type Transport } from "@coffer/sdk";
+import {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type Middleware,
+  type Transport,
+  toRequest,
+  type TransportRequest,
+} from "@coffer/sdk";
 import { randomUUID } from "node:crypto";
 
 /** A service that the SDK's client can reach. It offers dev-signup. */
@@ -75,9 +83,9 @@ export function sampleBytes(length: number, seed = 1): Uint8Array {
 }
 
 /** Keeps every request's method and path. */
-export function recorder(): { middleware: Middleware; sent: string[]; requests: Request[] } {
+export function recorder(): { middleware: Middleware; sent: string[]; requests: TransportRequest[] } {
   const sent: string[] = [];
-  const requests: Request[] = [];
+  const requests: TransportRequest[] = [];
   const middleware: Middleware = (request, next) => {
     sent.push(`${request.method} ${new URL(request.url).pathname}`);
     requests.push(request);
@@ -87,7 +95,7 @@ export function recorder(): { middleware: Middleware; sent: string[]; requests: 
 }
 
 /** Lets the first `times` matching requests reach the service and loses their answers. */
-export function loseAnswers(matches: (request: Request) => boolean, times = 1): Middleware {
+export function loseAnswers(matches: (request: TransportRequest) => boolean, times = 1): Middleware {
   let left = times;
   return async (request, next) => {
     const lose = left > 0 && matches(request);
@@ -100,22 +108,21 @@ export function loseAnswers(matches: (request: Request) => boolean, times = 1): 
 }
 
 /** Turns one bit of the first matching request's body. */
-export function corruptOnce(matches: (request: Request) => boolean): Middleware {
+export function corruptOnce(matches: (request: TransportRequest) => boolean): Middleware {
   let done = false;
   return async (request, next) => {
     if (done || !matches(request)) return next(request);
     done = true;
-    const body = new Uint8Array(await request.arrayBuffer());
+    const body = new Uint8Array(await toRequest(request).arrayBuffer());
     body[0] = (body[0] ?? 0) ^ 1;
-    return next(
-      new Request(request.url, { method: request.method, headers: request.headers, body, signal: request.signal }),
-    );
+    const { url, method, headers, signal, redirect } = request;
+    return next({ url, method, headers, body, signal, redirect });
   };
 }
 
 /** Passes answers of matching requests through `change`. */
 export function changeBodies(
-  matches: (request: Request) => boolean,
+  matches: (request: TransportRequest) => boolean,
   change: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>,
   times = 1,
 ): Middleware {

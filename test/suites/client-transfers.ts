@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { downloadFile, uploadFile } from "@coffer/sdk/node";
+import { downloadFile, fileStore, uploadFile } from "@coffer/sdk/node";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { recorder, sampleBytes, type Accounts } from "./client-subject.ts";
@@ -72,10 +72,9 @@ export function transfersSuite(accounts: () => Accounts): void {
     const directory = makeDirectory();
     const source = join(directory, "source.bin");
     await writeFile(source, BYTES);
-    const journalDirectory = join(directory, "journals");
-    const sent = await uploadFile(client, source, { partBytes: PART, journalDirectory });
+    const sent = await uploadFile(client, source, { partBytes: PART, store: fileStore(join(directory, "store")) });
     expect(sent).toMatchObject({ bytes: BYTES.length, sha256: SHA256, file: { name: "source.bin" } });
-    expect(await readdir(journalDirectory)).toEqual([]);
+    expect(await readdir(join(directory, "store"))).toEqual([]);
     const destination = join(directory, "copy.bin");
     expect(await downloadFile(client, sent.file.id, destination)).toEqual({
       path: destination,
@@ -92,6 +91,6 @@ export function transfersSuite(accounts: () => Accounts): void {
       range: { offset: 10, length: 20 },
     });
     expect(part.sha256).toBe(createHash("sha256").update(BYTES.subarray(10, 30)).digest("hex"));
-    expect((await readdir(directory)).sort()).toEqual(["copy.bin", "journals", "source.bin"]);
+    expect((await readdir(directory)).sort()).toEqual(["copy.bin", "source.bin", "store"]);
   });
 }

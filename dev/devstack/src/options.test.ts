@@ -9,6 +9,7 @@ it("takes limits and log level from the shell, and nothing of another service's 
     SERVICE_RATE_GENERAL: "1",
     SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9",
     SERVICE_UPLOAD_HOURS: "1",
+    SERVICE_CORS_ORIGINS: "http://localhost:5173",
   };
   const others = {
     SERVICE_PUBLIC_URL: "https://files.example.com",

@@ -82,10 +82,10 @@ export function parseStart(
 }
 
 const LIMITS =
-  /^SERVICE_(LOG_LEVEL|SIGN_IN_FAILURES|IDLE_TIMEOUT_SECONDS|SHUTDOWN_SECONDS|UPLOAD_HOURS|(FREE|PRO|MAX|RATE|WEBHOOK)_.+)$/;
+  /^SERVICE_(LOG_LEVEL|SIGN_IN_FAILURES|IDLE_TIMEOUT_SECONDS|SHUTDOWN_SECONDS|UPLOAD_HOURS|CORS_ORIGINS|(FREE|PRO|MAX|RATE|WEBHOOK)_.+)$/;
 
 /**
- * The part of the shell's environment that counts for a stack: limits, log level, webhooks. Variables that name a
+ * The part of the shell's environment that counts for a stack: limits, log level, webhooks, origins of pages. Variables that name a
  * service and its partners (its address, its mail, its provider) belong to another service. With them this one would
  * refuse its own owner, or send mail.
  */
@@ -114,4 +114,5 @@ starts serve at once. A start that stays up prints the configuration of an agent
                   Use npm start --silent -- --json: npm prints a banner otherwise.
   --help
 
+SERVICE_CORS_ORIGINS=http://localhost:5173 npm start lets pages of that origin, such as a development server's, call the service.
 Relative paths start in the folder you call it from. Press Ctrl-C to stop it.`;

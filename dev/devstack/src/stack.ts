@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SharedVaults } from "@coffer/sdk";
-import { openSharedVaults } from "@coffer/sdk/node";
+import { fileStore, openSharedVaults, storeDirectory } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { ensureAccount } from "./account.ts";
 import { openLocalNetwork, type LocalNetwork } from "./local-network.ts";
@@ -163,8 +163,8 @@ export async function openClientSide(
   who: ClientName,
   chainPrivateKey: NonNullable<ChainKey>,
 ): Promise<SharedVaults> {
-  const pins = join(clientDirectory(dataDirectory, who), "vault-pins.json");
-  const options = await openSharedVaults({ chainPrivateKey, networkFile }, pins);
+  const store = fileStore(storeDirectory({ SERVICE_CONFIG_DIR: clientDirectory(dataDirectory, who) }));
+  const options = await openSharedVaults({ chainPrivateKey, networkFile }, store);
   if (options === null) throw new TypeError("there is a chain key and a network");
   return options;
 }

@@ -63,6 +63,12 @@ async function run(options: StartOptions): Promise<number> {
   say(
     `local chain and key servers ready in ${stack.networkSeconds.toFixed(1)} s; their configuration is ${shown(stack.networkFile)}`,
   );
+  const origins = process.env["SERVICE_CORS_ORIGINS"]?.trim() ?? "";
+  say(
+    origins === ""
+      ? "pages of other origins cannot call it: SERVICE_CORS_ORIGINS=http://localhost:5173 npm start names one"
+      : `pages of ${shown(origins)} may call it (SERVICE_CORS_ORIGINS)`,
+  );
   await using sink = await startWebhookSink();
   await using endpoint = await openEndpoint(stack, sink);
   say(`webhook deliveries are shown at ${sink.pageUrl}`);

@@ -57,7 +57,7 @@ export interface VaultReader {
 }
 
 /** What one node has shown, and how far the client believes it. */
-interface Shown {
+interface Observed {
   /** The newest of all, and when it was first shown (`elapsed`). */
   readonly newest: VaultObject;
   readonly since: number;
@@ -80,7 +80,7 @@ export function openVaultReader(
   elapsed: () => number = () => performance.now(),
   witnesses: readonly Source[] = [],
 ): VaultReader {
-  const reads = new Map<string, Shown>();
+  const reads = new Map<string, Observed>();
   const memory = new Map<string, Memory>();
   const underway = new Map<string, Promise<VaultObject>>();
 
@@ -89,7 +89,7 @@ export function openVaultReader(
     const vault = await readAgreed({ node, pins }, witnesses, objectId);
     const before = reads.get(objectId);
     const isLower = before !== undefined && isOlder(vault, before.newest);
-    if (!isLower) reads.set(objectId, noteShown(before, vault, readAtElapsed, witnesses.length > 0));
+    if (!isLower) reads.set(objectId, recordObserved(before, vault, readAtElapsed, witnesses.length > 0));
     if (!isLower || before.isDoubted) memory.set(objectId, { vault, readAt, readAtElapsed });
     return vault;
   };
@@ -154,7 +154,7 @@ function awaitingTime(node: Node, read: VaultReader["read"]): VaultReader["read"
 }
 
 /** `vault` is not older than what was shown before. */
-function noteShown(before: Shown | undefined, vault: VaultObject, now: number, isWitnessed: boolean): Shown {
+function recordObserved(before: Observed | undefined, vault: VaultObject, now: number, isWitnessed: boolean): Observed {
   const isSame = before !== undefined && !isOlder(before.newest, vault);
   const since = isSame ? before.since : now;
   const isOldEnough = before !== undefined && now - before.since >= CONFIRMED_AFTER_MS;

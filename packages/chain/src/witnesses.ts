@@ -32,7 +32,7 @@ interface View extends Sighting {
  * @throws the errors of reading from a node. A witness's error names the witness: a read without it does not count.
  */
 export async function readAgreed(first: Source, witnesses: readonly Source[], objectId: string): Promise<VaultObject> {
-  const ask = (source: Source): Promise<View> => look(source, objectId, source !== first);
+  const ask = (source: Source): Promise<View> => readView(source, objectId, source !== first);
   const sources = [first, ...witnesses];
   let views = await requireAll(sources, sources.map(ask));
   for (const pause of [...PAUSES, null]) {
@@ -64,7 +64,7 @@ async function requireAll(sources: readonly Source[], views: readonly Promise<Vi
   }
 }
 
-async function look(source: Source, objectId: string, isWitness: boolean): Promise<View> {
+async function readView(source: Source, objectId: string, isWitness: boolean): Promise<View> {
   const { node, pins } = source;
   try {
     const finding = findVaultAt(node, pins, objectId);

@@ -1,8 +1,9 @@
 /** No command shows a secret of this machine, whatever the service answers: here it sends back what it was sent. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { join } from "node:path";
-import { generateChainKey } from "@coffer/sdk";
+import { generateChainKey, Secret } from "@coffer/sdk";
+import { writeConfig } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
@@ -19,7 +20,7 @@ let echo: LoopbackServer;
 let status = 200;
 /** Secrets that arrived at the service, and so came back. */
 let returned = 0;
-let saved = "";
+let save: () => Promise<void>;
 
 beforeAll(async () => {
   echo = await listenOnLoopback(async (request, response) => {
@@ -34,14 +35,18 @@ beforeAll(async () => {
   const refreshToken = `cofr_${"r".repeat(43)}`;
   const apiKey = `cof_${"K".repeat(49)}`;
   secrets.push(chainPrivateKey, accessToken, refreshToken, apiKey);
-  const session = { accessToken, refreshToken, expiresAt: Date.now() + 900_000, presented: false };
-  const place = { baseUrl: echo.baseUrl, chainPrivateKey };
-  await mkdir(join(home, ".config", "coffer"), { recursive: true, mode: 0o700 });
-  saved = JSON.stringify({
-    version: 1,
-    defaultProfile: "session",
-    profiles: { session: { ...place, session }, key: { ...place, apiKey } },
-  });
+  const tokens = { accessToken: new Secret(accessToken), refreshToken: new Secret(refreshToken) };
+  const session = { ...tokens, expiresAt: Date.now() + 900_000, presented: false };
+  const place = { baseUrl: echo.baseUrl, chainPrivateKey: new Secret(chainPrivateKey) };
+  const profiles = {
+    session: { ...place, apiKey: null, session },
+    key: { ...place, apiKey: new Secret(apiKey), session: null },
+  };
+  save = async () => {
+    const file = join(home, ".config", "coffer", "config.json");
+    await rm(file, { force: true });
+    await writeConfig({ defaultProfile: "session", profiles }, file);
+  };
 });
 afterAll(() => echo[Symbol.asyncDispose]());
 
@@ -62,7 +67,7 @@ describe.each(["session", "key"])("with the profile %s [issue 19]", (profile) =>
       for (const json of [["--json"], []]) {
         const words = [...wordsFor(place), "--profile", profile, "--verbose", "--timeout", "2", ...json];
         // Some of them sign out, or change the file.
-        await writeFile(join(home, ".config", "coffer", "config.json"), saved, { mode: 0o600 });
+        await save();
         const { out, err } = await coffer(words, home, { input: "" });
         for (const secret of secrets) expect([words, (out + err).includes(secret)]).toEqual([words, false]);
       }

@@ -62,7 +62,6 @@ const BY_CODE: Readonly<Partial<Record<FailureCode | OwnCode, ExitCode>>> = {
   end_invalid: EXIT.usage,
   ambiguous: EXIT.usage,
   vault_required: EXIT.usage,
-  vault_unnamed: EXIT.usage,
   confirmation_required: EXIT.usage,
   file_not_found: EXIT.notFound,
   vault_not_found: EXIT.notFound,

@@ -85,7 +85,6 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "not_configured",
         "validation_failed",
         "vault_required",
-        "vault_unnamed",
       ],
       "3": [
         "cursor_expired",

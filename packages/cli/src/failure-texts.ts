@@ -104,7 +104,6 @@ const NEXT_STEPS: readonly (readonly [next: string, ...codes: FailureCode[]])[] 
   ["pass --vault VAULT: coffer vaults list shows names and ids", "vault_required"],
   [
     "coffer vaults list",
-    "vault_unnamed",
     "not_found",
     "vault_not_found",
     "different_vault",

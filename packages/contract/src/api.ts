@@ -12,6 +12,7 @@ import { developmentGroup } from "./development.ts";
 import { fileEntriesGroup, folderEntriesGroup } from "./entries.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
+import { fileCommitGroup } from "./file-commit.ts";
 import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
@@ -47,7 +48,8 @@ export type CofferApi = {
     typeof fileEntriesGroup &
     typeof batchesGroup &
     typeof searchGroup &
-    typeof itemActsGroup;
+    typeof itemActsGroup &
+    typeof fileCommitGroup;
   readonly uploads: typeof uploadsGroup;
   readonly trash: typeof trashGroup;
   readonly billing: typeof billingGroup;
@@ -83,6 +85,7 @@ export const api: CofferApi = {
     ...batchesGroup,
     ...searchGroup,
     ...itemActsGroup,
+    ...fileCommitGroup,
   },
   uploads: uploadsGroup,
   trash: trashGroup,

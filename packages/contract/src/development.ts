@@ -34,7 +34,7 @@ export const developmentGroup = {
     }),
     status: 200,
     output: devSignupResult,
-    errors: ["not_found", "email_exists"],
+    errors: ["not_found", "email_exists", "development_origin"],
     secretResponse: true,
   }),
 } as const;

@@ -65,7 +65,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, 
   missing_scope: ["The key lacks a scope", "Use a key that holds the scope the message names."],
   vault_limited_key: ["A key limited to vaults may not do this", "Use a key without vault limits."],
   development_origin: [
-    "Development access needs a loopback Host and no cross-site origin",
+    "Development access needs a loopback Host, and no page of another origin",
     "Send a credential, or call from this machine without a browser origin.",
   ],
   form_origin: ["The form came from another site", "Open the page of this service itself, and send its form."],

@@ -6,6 +6,8 @@ export const HEADERS = {
   idempotentReplay: "Idempotent-Replayed",
   apiVersion: "API-Version",
   fileId: "File-Id",
+  /** The file that a commit was refused for. */
+  itemId: "Coffer-Item-Id",
   keyId: "Coffer-Key-Id",
   /** The budget that a request met: `storedBytes`, `bytesPerDay`, `filesPerDay` or `requestsPerMinute`. */
   budget: "X-Budget",

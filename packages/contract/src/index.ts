@@ -83,6 +83,7 @@ export {
 } from "./identity-provider.ts";
 export { INVITE_HOURS, invitesGroup, type CreatedInvite, type Invite, type RedeemedInvite } from "./invites.ts";
 export { describeIssues } from "./issue-texts.ts";
+export { fileCommitGroup, MAX_COMMIT_BYTES, MAX_COMMIT_CHANGES } from "./file-commit.ts";
 export { itemActsGroup } from "./item-acts.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export { KEY_REFUSALS, keyRefusalOf, stepOfRefusedKey, type KeyRefusal } from "./key-refusals.ts";

@@ -70,8 +70,9 @@ export const uploadsGroup = {
       "upload-length": integerText(0, MAX_UPLOAD),
       /**
        * tus metadata: names and base64 values. `filename`, `filetype`, `vaultId` and `folderId` of a new file, or `fileId` for a new version.
-       * With `fileId`, `keep` is `false` where the content before is given up. In a shared vault also `version`, `entry`, `metadata` and
-       * `nameIndex`. Default: none of them.
+       * With `fileId`, `keep` is `false` where the content before is given up, and `held` is `true` where the bytes wait for a commit of
+       * files (`POST /api/files/commit`), which makes the version of them; such an upload has at most 256 MiB. In a shared vault also
+       * `version`, `entry`, `metadata` and `nameIndex`. Default: none of them.
        */
       "upload-metadata": z.optional(z.string().check(z.maxLength(8192))),
       /** Algorithm (`sha256` or `sha1`), a space, and the digest of this body in base64. Default: not checked. */
@@ -96,7 +97,7 @@ export const uploadsGroup = {
     params: uploadParams,
     headers: object(tusResumable),
     status: 200,
-    /** If all bytes of an upload are there, it makes its file now. A kill or a refusal may have prevented it before. */
+    /** If all bytes of an upload are there, it makes its file now, unless it is held. A kill or a refusal may have prevented it before. */
     errors: [
       "not_found",
       "upload_expired",
@@ -110,7 +111,7 @@ export const uploadsGroup = {
       ...sharedContentErrors,
     ],
   }),
-  /** Add bytes at the offset; the last ones make the file and answer its id in File-Id. */
+  /** Add bytes at the offset; the last ones make the file and answer its id in File-Id. Those of a held upload make nothing. */
   append: endpoint({
     ...write,
     id: "uploads.append",

@@ -70,13 +70,13 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
   const reader = new FieldReader(bytes);
   const fields: EntryFields = {
     vault: reader.read(32),
-    kind: takeKind(reader),
-    id: takeId(reader),
+    kind: readKind(reader),
+    id: readItemId(reader),
     revision: reader.readU64(),
     previous: reader.read(32),
     ...readPlace(reader, "entry"),
     keyId: reader.read(32),
-    folderId: takeFolderId(reader),
+    folderId: readFolderId(reader),
     metadataDigest: reader.read(32),
     signer: reader.read(32),
     time: readSafeNumber(reader, "entry"),
@@ -91,7 +91,7 @@ export function encodeFolderId(folderId: string | null): Uint8Array {
   return folderId === null ? new Uint8Array(16) : encodeUuid(folderId);
 }
 
-function takeKind(reader: FieldReader): EntryKind {
+function readKind(reader: FieldReader): EntryKind {
   const kind = reader.readU8();
   if (kind === ENTRY_KINDS.file) return "file";
   if (kind === ENTRY_KINDS.folder) return "folder";
@@ -99,13 +99,13 @@ function takeKind(reader: FieldReader): EntryKind {
 }
 
 /** Zeros are the root, which has no entry of its own. */
-function takeId(reader: FieldReader): string {
-  const id = takeFolderId(reader);
+function readItemId(reader: FieldReader): string {
+  const id = readFolderId(reader);
   if (id === null) throw damaged("entry", "the root has no entry");
   return id;
 }
 
-function takeFolderId(reader: FieldReader): string | null {
+function readFolderId(reader: FieldReader): string | null {
   const bytes = reader.read(16);
   return isZero(bytes) ? null : decodeUuid(bytes);
 }

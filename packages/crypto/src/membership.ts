@@ -71,7 +71,8 @@ export function isMemberIn(view: VaultView, address: Uint8Array, place: Place): 
 /** The first entry that holds there. `signs`: only one with a signing key. Every file that is read asks several times. */
 function findEntry(view: VaultView, address: Uint8Array, place: Place, signs: boolean): MemberEntry | null {
   if (!isReached(view, place)) return null;
-  const fits = (entry: MemberEntry): boolean => (!signs || entry.signingKey.length > 0) && holds(entry, address, place);
+  const fits = (entry: MemberEntry): boolean =>
+    (!signs || entry.signingKey.length > 0) && appliesTo(entry, address, place);
   if (fits(view.owner)) return view.owner;
   for (const entry of view.members)
     if ((entry.until === null || place.generation <= entry.until) && fits(entry)) return entry;
@@ -80,7 +81,7 @@ function findEntry(view: VaultView, address: Uint8Array, place: Place, signs: bo
 }
 
 /** Addresses are public: the comparison may stop at the first difference, since a vault has up to 3,000 entries. */
-function holds({ since, endsAt, address: named }: MemberEntry, address: Uint8Array, place: Place): boolean {
+function appliesTo({ since, endsAt, address: named }: MemberEntry, address: Uint8Array, place: Place): boolean {
   if (since > place.generation || place.after >= endsAt || named.length !== address.length) return false;
   for (let at = 0; at < named.length; at += 1) if (named[at] !== address[at]) return false;
   return true;

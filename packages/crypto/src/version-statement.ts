@@ -83,7 +83,7 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
     ...readPlace(reader, "statement"),
     keyId: reader.read(32),
     commitment: reader.read(32),
-    messageLength: takeMessageLength(reader),
+    messageLength: readMessageLength(reader),
     digest: reader.read(32),
     signer: reader.read(32),
     time: readSafeNumber(reader, "statement"),
@@ -93,7 +93,7 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
   return { ...fields, fileId, versionId, ...readSignature(reader, isJoint), bytes: reader.whole };
 }
 
-function takeMessageLength(reader: FieldReader): number {
+function readMessageLength(reader: FieldReader): number {
   const length = readSafeNumber(reader, "statement");
   try {
     plaintextSize(length);

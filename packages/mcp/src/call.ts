@@ -31,9 +31,9 @@ export interface Call extends Task {
    * @throws TaskFailure `confirmation_required` with the preview and a token.
    */
   confirm(request: ConfirmRequest): Promise<void>;
-  /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
+  /** Records that text of others goes into the conversation: see `CredentialState.taint`. */
   taint(): void;
-  /** Notes that content of a shared vault leaves it: see {@link Memory.taint}. */
+  /** Records that content of a shared vault leaves it: see `CredentialState.taint`. */
   recordClosedContent(): void;
   /** The server is on another machine than the user's, so it opens no shared vault and hands out no file. */
   readonly isRemote: boolean;

@@ -51,24 +51,24 @@ const FORM = {
  * @throws AskUser; TaskFailure `confirmation_required`, `declined`.
  */
 export async function requireConfirmed(
-  asked: ConfirmationContext,
+  confirmation: ConfirmationContext,
   tool: string,
   args: unknown,
   { preview, state, stateNow, token, isFinal = false }: ConfirmRequest,
 ): Promise<void> {
-  const { confirmations } = asked;
-  const isTaint = isFinal && asked.isTainted && asked.mode === "auto";
-  const humanOnly = asked.mode === "human-only" || isTaint;
+  const { confirmations } = confirmation;
+  const isTaint = isFinal && confirmation.isTainted && confirmation.mode === "auto";
+  const humanOnly = confirmation.mode === "human-only" || isTaint;
   const boundArgs = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
   const binding = { tool, args: boundArgs, state };
   if (!humanOnly && token !== undefined && confirmations.redeem(token, binding)) {
-    asked.onAgreed("token");
+    confirmation.onAgreed("token");
     return;
   }
-  const answer = await askUser(asked, preview, binding);
+  const answer = await askUser(confirmation, preview, binding);
   if (answer === "yes") {
     if (JSON.stringify(await stateNow()) === JSON.stringify(state)) {
-      asked.onAgreed("user");
+      confirmation.onAgreed("user");
       return;
     }
     throw new TaskFailure("precondition_failed", {

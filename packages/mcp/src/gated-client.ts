@@ -108,6 +108,7 @@ const RULES: Rules<Client> = {
     trashMany: FREE,
     restoreMany: FREE,
     moveMany: FREE,
+    commit: ABSENT,
   },
   search: ({ q, type, vaultId } = {}) => lookup({ name: q ?? type, vaultId }),
   trash: ABSENT,

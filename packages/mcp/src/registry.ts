@@ -57,7 +57,7 @@ export const TOOLS: readonly Tool[] = [
 
 /** The tool of this name. Throws TypeError for a name that is not in the list. */
 export function findTool(name: string): Tool {
-  const found = TOOLS.find((tool) => tool.name === name);
-  if (found === undefined) throw new TypeError(`There is no tool ${name}`);
-  return found;
+  const tool = TOOLS.find((each) => each.name === name);
+  if (tool === undefined) throw new TypeError(`There is no tool ${name}`);
+  return tool;
 }

@@ -54,7 +54,7 @@ class LineTransport implements Transport {
   onclose?: () => void;
   readonly #streams: StdioStreams;
   /** The revision 2025-03-26, and no other, has batches. Its client asks for it by name, and does not always wait for the answer. */
-  #takesBatches = false;
+  #acceptsBatches = false;
   #isClosed = false;
   /** The beginning of a line. null: it is too long, and the rest of it is passed over. */
   #line: Buffer[] | null = [];
@@ -67,17 +67,18 @@ class LineTransport implements Transport {
   readonly #onData = (chunk: Buffer): void => {
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#keep(chunk.subarray(start, end));
+      this.#buffer(chunk.subarray(start, end));
       start = end + 1;
       const line = this.#line === null ? null : Buffer.concat(this.#line).toString("utf8");
       this.#line = [];
       this.#length = 0;
-      if (line !== null && line.trim() !== "") for (const read of readLine(line, this.#takesBatches)) this.#take(read);
+      if (line !== null && line.trim() !== "")
+        for (const read of readLine(line, this.#acceptsBatches)) this.#deliver(read);
     }
-    this.#keep(chunk.subarray(start));
+    this.#buffer(chunk.subarray(start));
   };
 
-  #keep(chunk: Buffer): void {
+  #buffer(chunk: Buffer): void {
     if (this.#line === null) return;
     this.#length += chunk.length;
     if (this.#length <= LONGEST_LINE) {
@@ -88,7 +89,7 @@ class LineTransport implements Transport {
     this.#answer(refuse(RPC_ERRORS.request, "The line is too long: a message has at most 10 MiB").answer);
   }
 
-  #take(read: ClientLine): void {
+  #deliver(read: ClientLine): void {
     if (read.kind === "dropped") {
       this.onerror?.(new Error("An answer of the client has no usable id, so it was dropped"));
       return;
@@ -108,7 +109,7 @@ class LineTransport implements Transport {
       );
       return;
     }
-    if (isInitializeRequest(message)) this.#takesBatches = message.params.protocolVersion === "2025-03-26";
+    if (isInitializeRequest(message)) this.#acceptsBatches = message.params.protocolVersion === "2025-03-26";
     this.onmessage?.(message);
   }
 

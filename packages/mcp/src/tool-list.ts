@@ -61,7 +61,7 @@ export function chooseTools(choice: Choice): readonly ListedTool[] {
 }
 
 function profileOf(text: string): Profile {
-  const found = PROFILES.find((each) => each === text);
-  if (found === undefined) throw new TypeError(`tool-list.json has no profile ${text}`);
-  return found;
+  const profile = PROFILES.find((each) => each === text);
+  if (profile === undefined) throw new TypeError(`tool-list.json has no profile ${text}`);
+  return profile;
 }

@@ -56,7 +56,7 @@ export interface Client {
    *
    * The service gets the words, unless you name a vault with encrypted names or pass `localOnly`. In a shared vault `by`
    * is a chain address, and dates are the service's word.
-   * @throws VaultError when the named vault cannot be opened; `vault_unnamed` for a folder that this machine has not seen.
+   * @throws VaultError when the named vault cannot be opened; `vault_required` for a folder that this machine has not seen.
    *
    * @example
    * ```ts

@@ -213,10 +213,13 @@ export {
   inProcessTransport,
   kyTransport,
   type AttemptContext,
+  toRequest,
   type Middleware,
   type Transport,
+  type TransportRequest,
 } from "./http/transports.ts";
 export type { ItemOutcome } from "./http/part-error.ts";
+export type { CommittedFile, FileCommitChange, FileCommitOptions } from "./transfer/commit-changes.ts";
 export type { UploadOutcome, UploadResult } from "./transfer/upload-codec.ts";
 export type {
   ManyProgress,
@@ -262,6 +265,18 @@ export type {
 } from "./search/search-types.ts";
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./shared-vaults/trust/seen-memory.ts";
+export type {
+  KeyRange,
+  ProfileStore,
+  Row,
+  RowChange,
+  RowChanges,
+  RowPage,
+  Rows,
+  Table,
+  TableUpdate,
+  WriteOptions,
+} from "./store/profile-store.ts";
 export type { NotResealed, ResealResult } from "./shared-vaults/keys/reseal.ts";
 export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./shared-vaults/members/revoke-agent.ts";

@@ -110,13 +110,13 @@ export async function downloadMany(
   await using folder = await ensureDirectory(allowed, plan.dest);
   const directory = folder.path;
   const count = new TransferCount(task);
-  const parts = files.map(({ name, size }) => count.add(name, size));
+  const counted = files.map(({ name, size }) => count.add(name, size));
   const rows: TransferRow[] = [];
   await runConcurrently(files, CONCURRENCY, async (file, at) => {
     const path = file.name;
     try {
       const dest = join(directory, localName(path));
-      const { bytes, sha256 } = await downloadOne(parts[at] ?? task, allowed, file, { ...plan, dest });
+      const { bytes, sha256 } = await downloadOne(counted[at] ?? task, allowed, file, { ...plan, dest });
       rows[at] = { path, act: "created", fileId: file.id, bytes, sha256, code: null, why: null };
     } catch (thrown) {
       const failure = toFailure(thrown, task.signal);
@@ -124,7 +124,7 @@ export async function downloadMany(
       const isSkipped = plan.skips && failure.code === "destination_exists";
       rows[at] = isSkipped ? { ...failedRow(path, failure), act: "skipped" } : failedRow(path, failure);
     } finally {
-      parts[at]?.end();
+      counted[at]?.end();
     }
   });
   return rows;

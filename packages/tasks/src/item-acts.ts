@@ -28,7 +28,7 @@ export async function findItems(
   names: readonly string[],
   options: { readonly trashed?: boolean } = {},
 ): Promise<ItemOutcome[]> {
-  return await lookUpEach(task, names, (named) => findItem(task, vaultId, named, options));
+  return await lookUpEach(task, names, (name) => findItem(task, vaultId, name, options));
 }
 
 /** The same, for names that `find` understands. */
@@ -38,13 +38,13 @@ export async function lookUpEach(
   find: (named: string) => Promise<Item>,
 ): Promise<ItemOutcome[]> {
   const outcomes: ItemOutcome[] = [];
-  await runConcurrently(names, CONCURRENCY, async (named, at) => {
+  await runConcurrently(names, CONCURRENCY, async (name, at) => {
     try {
-      outcomes[at] = { named, item: await find(named), failure: null };
+      outcomes[at] = { named: name, item: await find(name), failure: null };
     } catch (thrown) {
       const failure = toFailure(thrown, task.signal);
       if (!OF_ONE.has(failure.code)) throw failure;
-      outcomes[at] = { named, item: null, failure };
+      outcomes[at] = { named: name, item: null, failure };
     }
   });
   return outcomes;

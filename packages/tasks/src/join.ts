@@ -15,7 +15,7 @@ export interface JoinOptions {
   /** What proves the service's network beside the invite. See {@link NetworkProof}. */
   readonly proof: Pick<NetworkProof, "digest" | "ask">;
   readonly signal?: AbortSignal | undefined;
-  /** The environment, for the file of pins. */
+  /** The environment, for the place of the profile store. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A chain key that the user has already; null: a new one. */
   readonly chainPrivateKey: Secret | null;
@@ -44,7 +44,8 @@ export const approveCommand = (chainAddress: string): string => `coffer agents l
 export async function joinByInvite(options: JoinOptions): Promise<JoinResult> {
   const { code, baseUrl, configFile, profile } = options;
   const { chainKeySigner, createClient, generateChainKey, Secret } = await import("@coffer/sdk");
-  const { filePins, pinFile, readConfig, writeConfig } = await import("@coffer/sdk/node");
+  const { pinStore } = await import("@coffer/sdk/shared");
+  const { fileStore, readConfig, storeDirectory, writeConfig } = await import("@coffer/sdk/node");
   const stored = (await readConfig(configFile))?.profiles[profile] ?? null;
   if (stored !== null && stored.apiKey !== null)
     throw new TaskFailure("name_exists", {
@@ -66,7 +67,7 @@ export async function joinByInvite(options: JoinOptions): Promise<JoinResult> {
   // Once more, beside the file that is there now: so there is room for the key, and the invite is good for one use only.
   await save(null);
   // The pins of the invite's vaults: what a lying service shows later does not replace them.
-  const pins = filePins(pinFile(options.env));
+  const pins = pinStore(fileStore(storeDirectory(options.env)));
   const { invites } = createClient({ baseUrl, ...(network === null ? {} : { network: network.network.network }) });
   const { key, vaultIds, expiresAt } = await invites.redeem(code.trim(), signer, { pins });
   await save(new Secret(key));

@@ -186,8 +186,8 @@ async function usableSettings(options: ServiceLinkOptions): Promise<UsableSettin
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
 async function openVaults(settings: Settings, { env }: Pick<ServiceLinkOptions, "env">): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
-  const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
-  return await openSharedVaults(settings, pinFile(env));
+  const { fileStore, openSharedVaults, storeDirectory } = await import("@coffer/sdk/node");
+  return await openSharedVaults(settings, fileStore(storeDirectory(env)));
 }
 
 async function connect(

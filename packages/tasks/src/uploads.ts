@@ -139,8 +139,8 @@ async function uploadPath(call: UploadCall, path: string): Promise<UploadReport>
   await using directory = await openFolder(allowed, path);
   if (directory !== null) {
     refuseForFolder(plan);
-    const part = count.add(path, 0);
-    return { files: await uploadDirectory(part, allowed, directory, plan), only: null };
+    const counted = count.add(path, 0);
+    return { files: await uploadDirectory(counted, allowed, directory, plan), only: null };
   }
   const { row, stored } = await uploadOne(call, path);
   return { files: [row], only: stored };
@@ -200,12 +200,12 @@ async function uploadOne(
     idempotencyKey,
     ...(folderId === null ? {} : { folderId }),
   };
-  const part = count.add(path, source.size);
-  const stored = await uploadSource(part, source, wish).catch((thrown: unknown) => {
-    if (!ENDS_CALL.has(toFailure(thrown, task.signal).code)) part.end();
+  const counted = count.add(path, source.size);
+  const stored = await uploadSource(counted, source, wish).catch((thrown: unknown) => {
+    if (!ENDS_CALL.has(toFailure(thrown, task.signal).code)) counted.end();
     throw thrown;
   });
-  part.end();
+  counted.end();
   const { file, bytes, sha256, act } = stored;
   return { row: { ...row, act, fileId: file.id, bytes, sha256 }, stored };
 }

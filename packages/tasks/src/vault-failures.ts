@@ -84,7 +84,7 @@ const OPENING = {
 const READING = {
   damaged: failureText(false, "The stored bytes are not what a member wrote; nothing was kept", DO_NOT_USE),
   wrong_key: failureText(false, "The file's key or signature is not the vault's; nothing was kept", DO_NOT_USE),
-  vault_unnamed: failureText(
+  vault_required: failureText(
     false,
     "The vault is not named, and nothing was sent",
     "Pass the vaultId, then call again.",

@@ -40,7 +40,7 @@ export async function noteChange(
   action: EventKind,
   { object, accountId, ...target }: Target,
 ): Promise<void> {
-  await act.note({ accountId, action, actor, target, object });
+  await act.record({ accountId, action, actor, target, object });
 }
 
 /** Whether a key's vault limit lets it see what lies in the vault. */

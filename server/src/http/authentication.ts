@@ -111,7 +111,7 @@ async function authenticateSession(
   const now = deps.clock.now();
   if (claims === null || isFromTheFuture(claims, now)) throw new ServiceError("invalid_credential");
   if (isOver(claims, now)) {
-    tokens.bury(text);
+    tokens.markExpired(text);
     throw new ServiceError("invalid_credential");
   }
   // Verifying waits, so that the rest no longer happens in the callback of the socket.

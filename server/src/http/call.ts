@@ -39,7 +39,7 @@ export class Call {
   }
 
   /** Rejects when one of the {@link watches} does. */
-  async lookAgain(): Promise<void> {
+  async recheckWatches(): Promise<void> {
     for (const check of this.watches) await check();
   }
 }
@@ -94,7 +94,7 @@ export class CallContext implements CreationContext<Principal | null> {
 
   async recheck(): Promise<void> {
     await this.recheckCredential();
-    await this.#request.call.lookAgain();
+    await this.#request.call.recheckWatches();
   }
 
   /** {@link recheck} without what was added to it: transfers of one credential share its answer. */

@@ -7,21 +7,22 @@ const OWN_SITE: ReadonlySet<string> = new Set(["same-origin", "same-site", "none
 
 /**
  * Development access asks for no secret, so any web page open on this machine could act as the first user. It could
- * use a cross-site request, or a name that resolves to loopback (DNS rebinding). Hence a loopback Host and no
- * cross-site Origin or Sec-Fetch-Site (decisions §7). Throws `development_origin`.
+ * use a cross-site request, another port of this machine, or a name that resolves to loopback (DNS rebinding). Hence a
+ * loopback Host, no cross-site Sec-Fetch-Site, and no Origin but the service's own (decisions §7). Origins named for
+ * CORS change nothing in this. Throws `development_origin`.
  */
 export function authorizeDevelopmentRequest(headers: IncomingHttpHeaders): void {
-  const host = hostnameOf(`http://${headers.host ?? ""}`);
+  const own = URL.parse(`http://${headers.host ?? ""}`);
   const fetchSite = headers["sec-fetch-site"];
-  const { origin } = headers;
   const isOwn =
-    host !== null &&
-    isLoopbackHost(host) &&
-    (typeof fetchSite !== "string" || OWN_SITE.has(fetchSite)) &&
-    (origin === undefined || hostnameOf(origin) === host);
+    own !== null && isLoopbackHost(own.hostname) && (typeof fetchSite !== "string" || OWN_SITE.has(fetchSite));
   if (!isOwn) throw new ServiceError("development_origin");
+  refuseForeignOrigin(headers);
 }
 
-function hostnameOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).hostname : null;
+/** For whatever asks for no secret: the page that sends it is the service's own, by scheme, host and port. Throws `development_origin`. */
+export function refuseForeignOrigin({ host, origin }: IncomingHttpHeaders): void {
+  // A service in development speaks plain HTTP.
+  if (origin !== undefined && origin !== URL.parse(`http://${host ?? ""}`)?.origin)
+    throw new ServiceError("development_origin");
 }

@@ -70,10 +70,29 @@ describe("in development", () => {
       { origin: "https://evil.example" },
       { "sec-fetch-site": "cross-site" },
       { host: "evil.example" },
+      // Another port of this machine is another origin: a page there is somebody else's.
+      { host: "localhost:8787", origin: "http://localhost:5173", "sec-fetch-site": "same-site" },
+      { host: "localhost:8787", origin: "https://localhost:8787" },
+      { host: "localhost:8787", origin: "http://127.0.0.1:8787" },
+      { host: "localhost:8787", origin: "null" },
     ]) {
       expect(await whoIs(service, { headers: { ...headers, "x-dev-user-id": user.id } })).toBe("development_origin");
       expect(await whoIs(service, { headers, key: accessToken })).toBe(user.id);
     }
+    const own = { host: "localhost:8787", origin: "http://localhost:8787", "sec-fetch-site": "same-origin" };
+    expect(await whoIs(service, { headers: { ...own, "x-dev-user-id": user.id } })).toBe(user.id);
+  });
+
+  it("a web page of another origin signs nobody up, and one of the service's own does [issue 53]", async () => {
+    const signUp = async (email: string, headers: Record<string, string>) => {
+      const answer = await service.ask("POST", "/api/auth/dev-signup", { json: { email }, headers });
+      return answer.headers["x-error-code"] ?? answer.status;
+    };
+    const host = "localhost:8787";
+    expect(await signUp("page@example.com", { host, origin: "http://localhost:5173" })).toBe("development_origin");
+    expect(await signUp("page@example.com", { host, origin: "null" })).toBe("development_origin");
+    expect(await signUp("page@example.com", { host, origin: "http://localhost:8787" })).toBe(200);
+    expect(await signUp("shell@example.com", { host })).toBe(200);
   });
 });
 

@@ -3,14 +3,16 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { isLoopbackHost, type Settings } from "../config.ts";
 import { ServiceError } from "../service-error.ts";
+import { refuseForeignOrigin } from "./development-origin.ts";
 import type { Guard } from "./implement.ts";
 
 /** Guards by endpoint id. */
 export function createGuards(settings: Pick<Settings, "mode" | "metricsToken">): Readonly<Record<string, Guard>> {
   return {
     /** Outside development the endpoint does not exist, whatever the body holds (decisions §7). */
-    "development.signup": () => {
+    "development.signup": ({ headers }) => {
       if (settings.mode !== "development") throw new ServiceError("not_found");
+      refuseForeignOrigin(headers);
     },
     /** To everyone else it does not exist either. */
     "system.metrics": (request) => {

@@ -59,7 +59,7 @@ export function createIdempotency(deps: Needs): Idempotency {
       const slot = { accountId, key, owner: running.add(deps.random.uuid()) };
       try {
         await running.vouch();
-        const kept = await takeSlot(deps, slot, running, fingerprint);
+        const kept = await acquireSlot(deps, slot, running, fingerprint);
         if (kept === null) return { kind: "reserved", reservation: createReservation(deps, endpoint, slot, running) };
         running.delete(slot.owner);
         return { kind: "replay", answer: replay(kept, fingerprint) };
@@ -125,7 +125,7 @@ function leaseOf(instance: string): string {
 }
 
 /** Null when the slot is now ours, else the row that holds it. */
-async function takeSlot(
+async function acquireSlot(
   deps: Needs,
   slot: Slot,
   running: RunningOwners,

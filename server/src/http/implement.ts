@@ -185,7 +185,7 @@ async function answerOnce(exchange: Exchange, key: string, body: string): Promis
     await outcome.reservation.end("answered");
   } catch (error) {
     // A key that cannot be given free now is free as soon as it is asked for again: its owner no longer runs.
-    await outcome.reservation.end("failed").catch((fault: unknown) => request.server.noteFault(fault, request));
+    await outcome.reservation.end("failed").catch((fault: unknown) => request.server.recordFault(fault, request));
     throw error;
   }
 }
@@ -219,17 +219,17 @@ async function serveByteBody(exchange: Exchange): Promise<void> {
   };
   const recheckAll = async (): Promise<void> => {
     await recheck();
-    await call.lookAgain();
+    await call.recheckWatches();
   };
   const onBytes = (count: number): void => {
     call.bytesIn += count;
   };
   const body = openByteBody(request.raw, { idle: pipeline.settings.timing.idleBody, onBytes, recheck: recheckAll });
-  const lookAgain = (): Promise<void> => call.lookAgain();
+  const recheckWatches = (): Promise<void> => call.recheckWatches();
   const finished = pipeline.transfers.add({
     credentialId: credentialIdOf(call),
     recheck,
-    lookAgain,
+    recheckWatches,
     abort: body.abort,
   });
   const { stream, length, contentType } = body;
@@ -280,7 +280,7 @@ async function sendStream(
   const { raw } = reply;
   const { call } = request;
   // Only now: a content that cannot be read at all has an answer that says so.
-  const begin = (): void => {
+  const start = (): void => {
     reply.hijack();
     raw.writeHead(status, allHeadersOf(request, headers));
   };
@@ -291,21 +291,21 @@ async function sendStream(
   const finished = transfers.add({
     credentialId: credentialIdOf(call),
     recheck: () => context.recheckCredential(),
-    lookAgain: () => call.lookAgain(),
+    recheckWatches: () => call.recheckWatches(),
     abort: ({ code }) => {
       raw.destroy();
-      request.server.noteCut(code, request);
+      request.server.recordCut(code, request);
     },
   });
   try {
-    await sendBytes(raw, body, { begin, onBytes, recheck, idle: settings.timing.idleBody });
+    await sendBytes(raw, body, { start, onBytes, recheck, idle: settings.timing.idleBody });
   } catch (error) {
     if (!raw.headersSent) throw error;
     // The status has been sent: all that is left is to say so in the log. A credential that has ended is no fault of the service.
     const { code, unexpected } = describeFailure(error);
     call.errorCode = code;
-    if (unexpected) request.server.noteFault(error, request);
-    else request.server.noteCut(code, request);
+    if (unexpected) request.server.recordFault(error, request);
+    else request.server.recordCut(code, request);
   } finally {
     finished();
   }

@@ -32,7 +32,7 @@ export async function readJsonBody(raw: IncomingMessage, limits: JsonBodyLimits)
     bounds.add(chunk);
   });
   if (bytes.length === 0) return null;
-  return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.take(() => parseJson(bytes));
+  return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.run(() => parseJson(bytes));
 }
 
 export interface BodyLimits {

@@ -6,21 +6,21 @@
  */
 import type { ServerResponse } from "node:http";
 
-interface Leaving {
+interface ReadyAnswer {
   readonly response: ServerResponse;
   readonly body: string;
   readonly encoding: BufferEncoding;
 }
 
-let ready: Leaving[] = [];
+let ready: ReadyAnswer[] = [];
 
 /** Ends the response with the body at the end of this turn. Its head must have been given already. */
-export function leaveTogether(response: ServerResponse, body: string, encoding: BufferEncoding): void {
+export function endTogether(response: ServerResponse, body: string, encoding: BufferEncoding): void {
   ready.push({ response, body, encoding });
-  if (ready.length === 1) setImmediate(leave);
+  if (ready.length === 1) setImmediate(flush);
 }
 
-function leave(): void {
+function flush(): void {
   const now = ready;
   ready = [];
   for (const { response, body, encoding } of now) response.end(body, encoding);

@@ -1,4 +1,4 @@
-import { buryKey } from "../features/api-keys/store.ts";
+import { expireKey } from "../features/api-keys/store.ts";
 import type { Database } from "../ports/database.ts";
 
 /**
@@ -21,7 +21,7 @@ export class OutlivedKeys {
     if (this.#ids.size === 0) return;
     const ids = [...this.#ids].sort();
     await database.transaction(async (transaction) => {
-      for (const id of ids) await transaction.run(buryKey(transaction, { id }));
+      for (const id of ids) await transaction.run(expireKey(transaction, { id }));
     });
     for (const id of ids) this.#ids.delete(id);
   }

@@ -5,7 +5,7 @@ import { headersOf } from "../limits/limits.ts";
 import { NO_CROSS_ORIGIN_HEADERS } from "./cross-origin.ts";
 import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
 import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
-import { leaveTogether } from "./leaving.ts";
+import { endTogether } from "./leaving.ts";
 import { JSON_HEADERS, type RenderedAnswer } from "./output.ts";
 import { discardUnreadBody } from "./unread-bodies.ts";
 
@@ -58,7 +58,7 @@ export function sendText(
     raw.writeHead(status, { ...allHeadersOf(request, headers), "Content-Length": String(length) });
   }
   // Text of one byte per character is ASCII, which latin1 writes without looking at it again.
-  leaveTogether(raw, body, length === body.length ? "latin1" : "utf8");
+  endTogether(raw, body, length === body.length ? "latin1" : "utf8");
 }
 
 /** Announces that nothing follows; otherwise a client would expect chunks (RFC 9110 §8.6). */
@@ -75,7 +75,7 @@ function protocolOf(endpointId: string | null): Record<string, string> {
 export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = describeFailure(error);
   request.call.errorCode = failure.code;
-  if (failure.unexpected) request.server.noteFault(error, request);
+  if (failure.unexpected) request.server.recordFault(error, request);
   if (reply.raw.headersSent || reply.raw.destroyed) {
     // The answer had begun: it must not look whole.
     reply.hijack();

@@ -5,7 +5,7 @@ import { RECHECK_BYTES } from "./byte-bodies.ts";
 
 export interface SendOptions {
   /** Sends the head: once the first chunk is there, or it is certain that there is none. */
-  readonly begin: () => void;
+  readonly start: () => void;
   readonly onBytes: (count: number) => void;
   /** Rejects when the reader's credential has ended; the connection is then cut (decisions §4). */
   readonly recheck: () => Promise<void>;
@@ -24,9 +24,9 @@ export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, opti
   let sinceCheck = 0;
   let hasBegun = false;
   let pending: Promise<void> = Promise.resolve();
-  const begin = (): void => {
+  const start = (): void => {
     hasBegun = true;
-    options.begin();
+    options.start();
     // Node counts bytes that left for the kernel as activity, also within one large write. Nothing to send: our own wait.
     raw.setTimeout(options.idle, () => {
       if (raw.writableLength > 0) raw.destroy();
@@ -34,7 +34,7 @@ export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, opti
   };
   try {
     for await (const chunk of source) {
-      if (!hasBegun) begin();
+      if (!hasBegun) start();
       await pending;
       if (raw.destroyed) return false;
       pending = write(raw, chunk);
@@ -46,7 +46,7 @@ export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, opti
         await options.recheck();
       }
     }
-    if (!hasBegun) begin();
+    if (!hasBegun) start();
     await pending;
     const declared = raw.getHeader("content-length");
     if (declared !== undefined && Number(declared) !== sent) throw new Error("the content ended before its length");

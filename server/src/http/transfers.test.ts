@@ -44,9 +44,9 @@ it("cuts one transfer for a reason of its own, and not the others of its credent
   const cut: string[] = [];
   const recheck = () => Promise.resolve();
   transfers.add({ credentialId: "key", recheck, abort: () => void cut.push("other") });
-  const lookAgain = () => Promise.reject(new ServiceError("not_a_member"));
+  const recheckWatches = () => Promise.reject(new ServiceError("not_a_member"));
   const ended = new Promise<ServiceError>((resolve) => {
-    transfers.add({ credentialId: "key", recheck, lookAgain, abort: resolve });
+    transfers.add({ credentialId: "key", recheck, recheckWatches, abort: resolve });
   });
   expect((await ended).code).toBe("not_a_member");
   expect(cut).toEqual([]);

@@ -6,7 +6,7 @@ export interface Transfer {
   readonly credentialId: string | null;
   readonly recheck: () => Promise<void>;
   /** What else may end this one transfer, a membership for instance: rejects with the reason. */
-  readonly lookAgain?: () => Promise<void>;
+  readonly recheckWatches?: () => Promise<void>;
   readonly abort: (reason: ServiceError) => void;
 }
 
@@ -66,9 +66,9 @@ export class Transfers implements Disposable {
 }
 
 /** Every refusal ends the transfer, also of a chain that does not answer: what it allowed has grown too old by then. */
-async function judgeRest({ lookAgain }: Transfer): Promise<ServiceError | null> {
+async function judgeRest({ recheckWatches }: Transfer): Promise<ServiceError | null> {
   try {
-    await lookAgain?.();
+    await recheckWatches?.();
     return null;
   } catch (error) {
     return error instanceof ServiceError ? error : null;

@@ -5,7 +5,7 @@ export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Runs the work when all before it has run and others have had a turn. */
-  take<Result>(work: () => Result): Promise<Result> {
+  run<Result>(work: () => Result): Promise<Result> {
     const result = this.#last.then(() => setImmediate()).then(work);
     this.#last = result.catch(ignore);
     return result;

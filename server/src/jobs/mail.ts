@@ -22,11 +22,11 @@ type Mailing = Pick<JobDeps, "database" | "clock" | "random" | "mailer" | "setti
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 /**
- * Between two looks. The mailer looks, and no request calls it. Otherwise the work for a registered address would come
+ * Between two polls. The mailer polls, and no request calls it. Otherwise the work for a registered address would come
  * right behind the request that named it, and show in the time of the next.
  */
 const PAUSE = 250;
-/** After a failed look: a database that is full or away is not asked, nor complained about, four times a second. */
+/** After a failed poll: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 15 * SECOND;
 /** Mails on their way at the same time. */
 const AT_ONCE = 4;
@@ -42,16 +42,16 @@ const STOP_WAIT = 2 * SECOND;
 
 /** See {@link sendRequestedMails}. */
 export function mailJob(deps: Mailing): Job {
-  let restUntil = -Infinity;
+  let backOffUntil = -Infinity;
   return {
     name: "send mail",
     pause: PAUSE,
     async run(signal) {
-      if (deps.clock.elapsed() < restUntil) return {};
+      if (deps.clock.elapsed() < backOffUntil) return {};
       try {
         await sendRequestedMails(deps, signal);
       } catch (error) {
-        restUntil = deps.clock.elapsed() + REST;
+        backOffUntil = deps.clock.elapsed() + REST;
         throw error;
       }
       return {};

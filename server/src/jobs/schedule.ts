@@ -37,7 +37,7 @@ export function schedule(jobsOf: (lease: Lease) => readonly Job[], { log, leases
       } catch (error) {
         log.error({ job: "lease", err: error }, "job failed");
       }
-      await rest(ASK_AGAIN, stopping.signal);
+      await pause(ASK_AGAIN, stopping.signal);
     }
   };
   const ended = follow();
@@ -61,11 +61,11 @@ async function runUntil(ending: AbortSignal, jobs: readonly Job[], log: JobLog):
 }
 
 async function comeBack(job: Job, ending: AbortSignal, log: JobLog): Promise<void> {
-  while (await rest(job.pause, ending)) await runLogged(job, ending, log);
+  while (await pause(job.pause, ending)) await runLogged(job, ending, log);
 }
 
 /** False when it was ended. */
-function rest(milliseconds: number, ending: AbortSignal): Promise<boolean> {
+function pause(milliseconds: number, ending: AbortSignal): Promise<boolean> {
   if (ending.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
     const end = (): void => {

@@ -8,7 +8,7 @@ import { mailJob } from "./mail.ts";
 import { type Job, schedule } from "./schedule.ts";
 import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
-import { tellEnds } from "../features/members/ending.ts";
+import { reportEnds } from "../features/members/ending.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
 import { finishHistoryRemovals } from "../features/files/history-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
@@ -86,7 +86,7 @@ function deletingJobs(gate: ReturnType<typeof openDeletionGate>): readonly Delet
     (deps) => ({ name, pause, run: (signal) => run(deps, signal) });
   return [
     job("expire uploads", HOUR, expireUploads),
-    job("tell of ended members", ENDS_PAUSE, tellEnds),
+    job("tell of ended members", ENDS_PAUSE, reportEnds),
     job("expire replaced versions", VERSIONS_PAUSE, expireVersions),
     job("expire replaced entries", HOUR, expireEntries),
     job("expire idempotency keys", HOUR, expireIdempotency),

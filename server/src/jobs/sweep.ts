@@ -6,7 +6,7 @@
  */
 import { KEPT_AFTER_EXPIRY_MS } from "../features/holds/rules.ts";
 import { keptFor, whyStopped } from "../features/quarantine/rules.ts";
-import { countQuarantine, noteSweep, putBack, putInQuarantine } from "../features/quarantine/store.ts";
+import { countQuarantine, recordSweep, putBack, putInQuarantine } from "../features/quarantine/store.ts";
 import type { StoredBlob } from "../ports/blob-store.ts";
 import { BATCH, countFiles, fileHasBlob, keysIn, listFilesByBlob } from "./store.ts";
 import type { JobDeps } from "./job-deps.ts";
@@ -64,7 +64,7 @@ export async function sweepOrphans(deps: Sweeping, options: SweepOptions = {}): 
   const stopped = options.as === undefined ? found.stopped : null;
   const noted = { at: deps.clock.now(), contents: found.contents, orphans: found.orphans };
   await deps.database.transaction((transaction) =>
-    noteSweep(transaction, { ...noted, stopped: stopped === null ? 0 : 1 }),
+    recordSweep(transaction, { ...noted, stopped: stopped === null ? 0 : 1 }),
   );
   if (stopped !== null) tellStopped(deps, stopped, pass);
   // Every row counted before the listing has its blob in the listing, or was deleted meanwhile: then look closely.

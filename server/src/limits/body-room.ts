@@ -32,17 +32,17 @@ export class BodyRoom {
         const counted = Math.max(0, bytes - free);
         free = Math.max(0, free - bytes);
         if (counted === 0) return;
-        this.#take(holder, counted);
+        this.#acquire(holder, counted);
         held += counted;
       },
       [Symbol.dispose]: () => {
-        this.#give(holder, held);
+        this.#release(holder, held);
         held = 0;
       },
     };
   }
 
-  #take(holder: string, bytes: number): void {
+  #acquire(holder: string, bytes: number): void {
     const own = (this.#held.get(holder) ?? 0) + bytes;
     if (own > this.#sizes.share)
       throw new ServiceError("rate_limited", "Too many large bodies at once", { headers: { "Retry-After": "1" } });
@@ -52,7 +52,7 @@ export class BodyRoom {
     this.#total += bytes;
   }
 
-  #give(holder: string, bytes: number): void {
+  #release(holder: string, bytes: number): void {
     if (bytes === 0) return;
     this.#total -= bytes;
     const own = (this.#held.get(holder) ?? 0) - bytes;

@@ -44,11 +44,11 @@ export interface SharedRates {
   /** Takes one when there is one. */
   take(policy: SharedPolicy, key: string): Promise<Taken>;
   /** For each in turn what is left; takes nothing. */
-  look(asked: readonly (readonly [policy: SharedPolicy, key: string])[]): Promise<readonly RequestsLeft[]>;
+  peek(asked: readonly (readonly [policy: SharedPolicy, key: string])[]): Promise<readonly RequestsLeft[]>;
   /** Counts what has happened, and answers what is left of each: below zero what comes next has to wait for. */
   spend(policy: SharedPolicy, counts: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>>;
   /** What was taken for something that another count refused. */
-  giveBack(policy: SharedPolicy, key: string): Promise<void>;
+  refund(policy: SharedPolicy, key: string): Promise<void>;
 }
 
 export function createLimits(
@@ -87,7 +87,7 @@ export function createLimits(
     async requestsLeft(budgets) {
       if (budgets.length === 0 || shared === null)
         return budgets.map((budget) => requests.left(budget, clock.elapsed()));
-      return shared.look(budgets.map((budget) => [policyOf(budget), budget.id]));
+      return shared.peek(budgets.map((budget) => [policyOf(budget), budget.id]));
     },
   };
 }
@@ -97,14 +97,14 @@ async function takeTogether(shared: SharedRates, counted: readonly RequestBudget
   for (const [at, budget] of counted.entries()) {
     const { allowed, wait } = await shared.take(policyOf(budget), budget.id);
     if (allowed) continue;
-    for (const taken of counted.slice(0, at)) await shared.giveBack(policyOf(taken), taken.id);
+    for (const taken of counted.slice(0, at)) await shared.refund(policyOf(taken), taken.id);
     throw refusedRequest(budget.limit, toSeconds(wait));
   }
 }
 
-function quotaOf({ policy, begin }: OpenBucket, { allowed, left, wait }: Taken): Quota {
+function quotaOf({ policy, begin: prefix }: OpenBucket, { allowed, left, wait }: Taken): Quota {
   const seconds = toSeconds(wait);
-  const quota = { policy, state: `${begin}${left};t=${seconds}` };
+  const quota = { policy, state: `${prefix}${left};t=${seconds}` };
   if (!allowed) throw refusal(seconds, headersOf(quota));
   return quota;
 }

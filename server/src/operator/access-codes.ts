@@ -31,7 +31,7 @@ export const createAccessCodes: OperatorCommand = {
     };
     await using database = await openExisting(config, tellingMigrations(streams));
     await requireOrigin(database, config);
-    noteUnserved(config, streams);
+    warnUnserved(config, streams);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);
     else {
@@ -49,7 +49,7 @@ export const listAllAccessCodes: OperatorCommand = {
   async run(config, words, streams) {
     const { values } = read(listAllAccessCodes, words, { json: FLAG });
     await using database = await openExisting(config, tellingMigrations(streams));
-    noteUnserved(config, streams);
+    warnUnserved(config, streams);
     const now = systemClock.now();
     const codes = (await database.all(listAccessCodes(database, {}))).map((row) => toListed(row, now));
     if (values.json === true) streams.out(`${JSON.stringify({ accessCodes: codes })}\n`);
@@ -68,7 +68,7 @@ export const revokeAccessCodes: OperatorCommand = {
     const [id] = positionals;
     if (id === undefined) throw usageError(revokeAccessCodes, "the id is missing, access-codes list shows it");
     await using database = await openExisting(config, tellingMigrations(streams));
-    noteUnserved(config, streams);
+    warnUnserved(config, streams);
     const revoked = await database.run(revokeAccessCode(database, { id, now: systemClock.now() }));
     if (revoked === 0 && (await database.first(findAccessCode(database, { id }))) === null) {
       streams.note(`There is no access code with the id ${JSON.stringify(id)}: access-codes list shows them\n`);
@@ -80,7 +80,7 @@ export const revokeAccessCodes: OperatorCommand = {
 };
 
 /** Codes count where the server runs, and a command in another folder has other data. */
-function noteUnserved(config: Config, streams: Streams): void {
+function warnUnserved(config: Config, streams: Streams): void {
   if (isServed(config)) return;
   streams.note(
     `No server runs on ${placeOf(config.database)}: codes of this database count at no other. SERVICE_DATA_DIR names the data of the one that you mean, and npm start prints the line for its own\n`,

@@ -28,7 +28,7 @@ export const confirmClockNow: OperatorCommand = {
     }
     streams.note(`${doubt}\n`);
     // Before it counts: what is deleted from now on was confirmed by somebody.
-    const noted = await noteForAll({ database, clock: systemClock });
+    const noted = await recordForAll({ database, clock: systemClock });
     await confirmClock({ database, clock: systemClock });
     streams.note(`Confirmed, and noted in the audit log of ${String(noted)} accounts: jobs go on within a minute\n`);
     return EXIT_DONE;
@@ -36,13 +36,13 @@ export const confirmClockNow: OperatorCommand = {
 };
 
 /** Each in an act of its own: it is the account's log. Returns how many there are. */
-async function noteForAll(deps: { readonly database: Database; readonly clock: Clock }): Promise<number> {
+async function recordForAll(deps: { readonly database: Database; readonly clock: Clock }): Promise<number> {
   const noted = { action: "server.clock_confirmed", actor: OPERATOR, target: { kind: "server", id: "clock" } } as const;
   let count = 0;
   for (let after = ""; ;) {
     const ids = await listAccountIds(deps.database, after);
     for (const id of ids) {
-      await actOn({ ...deps, random: systemRandom }, id, (act) => act.note(noted), { freesSpace: true });
+      await actOn({ ...deps, random: systemRandom }, id, (act) => act.record(noted), { freesSpace: true });
       count += 1;
     }
     const last = ids.at(-1);

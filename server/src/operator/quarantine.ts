@@ -109,7 +109,7 @@ async function purge(
   }
   const question = `Delete ${String(contents)} contents with ${String(bytes)} bytes now? Nothing brings them back.`;
   if (!(await isConfirmed(streams, question, yes))) return EXIT_REFUSED;
-  await noteInAuditLogs(database, [...accounts]);
+  await recordInAuditLogs(database, [...accounts]);
   const log = { info: () => undefined, error: (_: unknown, message: string) => streams.note(`${message}\n`) };
   let sum: Deleted = { deleted: 0, putBack: 0, failed: 0 };
   for await (const keys of pagesOf(database, selection))
@@ -122,7 +122,7 @@ async function purge(
 }
 
 /** Before the deletion: what was deleted was noted. What belongs to no account is in no account's log. */
-async function noteInAuditLogs(database: Database, accountIds: readonly string[]): Promise<void> {
+async function recordInAuditLogs(database: Database, accountIds: readonly string[]): Promise<void> {
   const deps = { database, clock: systemClock, random: systemRandom };
   for (let at = 0; at < accountIds.length; at += PAGE)
     for (const { id } of await listQuarantined(database, accountIds.slice(at, at + PAGE))) {
@@ -131,7 +131,7 @@ async function noteInAuditLogs(database: Database, accountIds: readonly string[]
         actor: { kind: "operator" },
         target: { kind: "account", id },
       } as const;
-      await actOn(deps, id, (act) => act.note(change), { freesSpace: true });
+      await actOn(deps, id, (act) => act.record(change), { freesSpace: true });
     }
 }
 

@@ -102,7 +102,7 @@ class HeldLease implements Lease {
     this.fence = row.fence;
     this.takenOver = row.taken_over === 1;
     this.#confirmed = asked;
-    this.#renewing = setInterval(() => void this.#keep(), parts.times.renewEvery).unref();
+    this.#renewing = setInterval(() => void this.#renewOrLose(), parts.times.renewEvery).unref();
   }
 
   get signal(): AbortSignal {
@@ -139,7 +139,7 @@ class HeldLease implements Lease {
   }
 
   /** A database that does not answer takes no lease away at once. */
-  async #keep(): Promise<void> {
+  async #renewOrLose(): Promise<void> {
     await this.renew().catch(() => undefined);
     if (this.#parts.clock.elapsed() - this.#confirmed >= this.#parts.times.lifetime) this.#lose();
   }
@@ -252,7 +252,7 @@ export async function countHeld(database: Database): Promise<number> {
  * Holds a name until the transaction ends, for things without a row. One of several transactions that hold it goes on,
  * and the others see its committed state. No lease may have such a name.
  */
-export async function holdName(transaction: Queries, name: string): Promise<void> {
+export async function lockName(transaction: Queries, name: string): Promise<void> {
   await transaction.run(
     transaction.build
       .insertInto("leases")

@@ -1,20 +1,20 @@
 /**
- * Which accounts have changed, in this process or another one. It makes looks at the rows come early and replaces none: news may be
+ * Which accounts have changed, in this process or another one. It makes polls of the rows come early and replaces none: news may be
  * late, come twice, or be lost.
  */
 export interface News {
-  /** Others' changes arrive by themselves at present, so that looks may be rare. */
+  /** Others' changes arrive by themselves at present, so that polls may be rare. */
   readonly isLive: boolean;
   /** null: any account may have. Answers how to end it. */
   onChange(listener: (accountIds: ReadonlySet<string> | null) => void): () => void;
 }
 
-/** Between two looks at what others may have changed, without news and with them. Milliseconds. */
-const LOOK = 250;
-const RARE_LOOK = 5_000;
+/** Between two polls for what others may have changed, without news and with them. Milliseconds. */
+const POLL = 250;
+const RARE_POLL = 5_000;
 
-export function lookPause({ isLive }: Pick<News, "isLive">): number {
-  return isLive ? RARE_LOOK : LOOK;
+export function pollPause({ isLive }: Pick<News, "isLive">): number {
+  return isLive ? RARE_POLL : POLL;
 }
 
 /** For engines without news of other processes. */

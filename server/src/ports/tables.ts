@@ -158,6 +158,10 @@ export interface UploadRow {
   shared_json: string | null;
   /** 0: the content before is given up when the upload is done. */
   keep: number;
+  /** 1: its bytes make nothing by themselves: a commit of files makes the file's version of them. */
+  held: number;
+  /** Of a held upload: the digest of its bytes, once they are all there and wait. null before, and of other uploads. */
+  held_sha256: string | null;
   created_at: number;
   /** When row and bytes are removed; the upload is over an hour earlier and answers 410 in between. */
   expires_at: number;

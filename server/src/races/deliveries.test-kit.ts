@@ -23,8 +23,8 @@ async function endpoint(world: World, answers: number): Promise<{ id: string; ur
 async function engineWithOutcome(world: World, change: string): Promise<Engine> {
   const engine = newEngine(world);
   await world.folder(change);
-  await engine.look();
-  await engine.exchange();
+  await engine.poll();
+  await engine.flush();
   await engine.settled();
   hold(engine.unrecorded > 0, "nothing was sent");
   return engine;
@@ -50,7 +50,7 @@ export const DELIVERY_RACES: readonly Race[] = [
       const engine = await engineWithOutcome(world, "a");
       const change = (json: object) => () => world.ask("PATCH", `/api/webhooks/${id}`, { json });
       return {
-        acts: [() => engine.exchange(), change({ description: "b" }), change({ events: ["file.uploaded"] })],
+        acts: [() => engine.flush(), change({ description: "b" }), change({ events: ["file.uploaded"] })],
         async holds() {
           const row = await readEndpoint(world, id);
           hold(row.active === 0, "an endpoint that is gone was turned on again");
@@ -66,7 +66,7 @@ export const DELIVERY_RACES: readonly Race[] = [
       const { id } = await endpoint(world, 500);
       const engines = [await engineWithOutcome(world, "a"), await engineWithOutcome(world, "b")];
       return {
-        acts: engines.map((engine) => () => engine.exchange()),
+        acts: engines.map((engine) => () => engine.flush()),
         async holds() {
           const { failure_count: count } = await readEndpoint(world, id);
           hold(count === 2, `two failures, counted ${count}`);
@@ -82,10 +82,10 @@ export const DELIVERY_RACES: readonly Race[] = [
       for (const name of ["a", "b", "c"]) await world.folder(name);
       const [one, two] = [newEngine(world), newEngine(world)];
       const work = (engine: Engine) => async () => {
-        await engine.look();
-        await engine.exchange();
+        await engine.poll();
+        await engine.flush();
         await engine.settled();
-        await engine.exchange();
+        await engine.flush();
       };
       return {
         acts: [work(one), work(two)],
@@ -106,7 +106,7 @@ export const DELIVERY_RACES: readonly Race[] = [
     async begin(world) {
       const { id } = await endpoint(world, 200);
       for (const name of ["a", "b", "c"]) await world.folder(name);
-      await newEngine(world).look();
+      await newEngine(world).poll();
       const { database } = world.app.deps;
       const failed = database.build.updateTable("webhook_deliveries").set({ status: "failed", next_attempt_at: null });
       await database.run(failed.where("webhook_id", "=", id));
@@ -136,7 +136,7 @@ export const DELIVERY_RACES: readonly Race[] = [
       return {
         acts: [
           () => world.ask("DELETE", `/api/webhooks/${id}`),
-          () => engine.exchange(),
+          () => engine.flush(),
           () => world.ask("PATCH", `/api/webhooks/${id}`, { json: { description: "b" } }),
         ],
         async holds([removed]) {

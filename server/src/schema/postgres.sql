@@ -337,7 +337,10 @@ create table uploads (
   expires_at bigint not null,
   finished_file_id text collate "C",
   shared_json text collate "C",
-  keep integer not null default 1
+  keep integer not null default 1,
+  -- Its bytes wait for a commit of files. Their digest is here once they are all there.
+  held integer not null default 0,
+  held_sha256 text collate "C"
 );
 create index uploads_account on uploads (account_id, created_at desc, id desc);
 create index uploads_held on uploads (account_id, expires_at) where finished_file_id is null;

@@ -348,7 +348,10 @@ create table uploads (
   expires_at bigint not null,
   finished_file_id text,
   shared_json text,
-  keep integer not null default 1
+  keep integer not null default 1,
+  -- Its bytes wait for a commit of files. Their digest is here once they are all there.
+  held integer not null default 0,
+  held_sha256 text
 );
 create index uploads_account on uploads (account_id, created_at desc, id desc);
 -- What an account's unfinished uploads hold is summed at every creation; those that have ended are many more.

@@ -1,7 +1,7 @@
-import { api, type File } from "@coffer/contract";
+import { api, plainTag, TUS_VERSION, type File } from "@coffer/contract";
 import type { Flow, Subject } from "../subject.ts";
 import { walkPages } from "../paging.ts";
-import { digestField, sampleBytes, sha256Hex } from "../samples.ts";
+import { digestField, sampleBytes, sha256Hex, tusMetadata } from "../samples.ts";
 
 const BYTES = sampleBytes(70_001);
 const { get, list, upload } = api.files;
@@ -11,6 +11,7 @@ export const filesFlow: Flow = async (subject) => {
   await refusals(subject, file);
   await listings(subject);
   if (subject.covers(api.files.search)) await searches(subject);
+  if (subject.covers(api.files.commit)) await commits(subject);
   await changes(subject, file);
   await trash(subject, file);
 };
@@ -87,6 +88,39 @@ async function batch({ owner, name, vaultId }: Subject): Promise<void> {
   owner.check(api.files.batch, stored?.file?.sha256 === sha256Hex(BYTES), "sha256 is not that of the part");
   const again = (await send()).value().results.map(({ error }) => error?.code);
   owner.check(api.files.batch, again.join() === "name_exists,name_exists,validation_failed", "names were taken twice");
+}
+
+async function commits({ owner, name, vaultId }: Subject): Promise<void> {
+  const { commit } = api.files;
+  owner.step("several changes of files are done together, or none of them; names may be swapped");
+  const [a, b] = [name("one"), name("other")];
+  const files: File[] = [];
+  for (const title of [a, b])
+    files.push((await owner.call(upload, { query: { vaultId, name: title }, headers: {}, body: BYTES })).value().file);
+  const [first, second] = files;
+  if (first === undefined || second === undefined) throw new Error("no files");
+  const headers = {
+    "tus-resumable": TUS_VERSION,
+    "upload-length": BYTES.length,
+    "upload-metadata": tusMetadata({ fileId: first.id, held: "true" }),
+  };
+  const begun = await owner.call(api.uploads.create, { headers, body: BYTES });
+  const uploadId = (begun.headers.get("location") ?? "").slice("/api/uploads/".length);
+  owner.check(api.uploads.create, begun.headers.get("file-id") === null, "a held upload has made its version");
+  const changes = [
+    { id: first.id, ifMatch: plainTag(first), name: b, uploadId },
+    { id: second.id, ifMatch: plainTag(second), name: a },
+  ];
+  const wrong = changes.map((change, at) => (at === 0 ? change : { ...change, ifMatch: '"0.other"' }));
+  await owner.call(commit, { body: { vaultId, changes: wrong } }, { expect: "precondition_failed" });
+  const done = (await owner.call(commit, { body: { vaultId, changes } })).value().files;
+  owner.check(commit, done.map((file) => file.name).join() === `${b},${a}`, "the names are not swapped");
+  owner.check(
+    commit,
+    done[0]?.versionId !== first.versionId && done[1]?.versionId === second.versionId,
+    "the content is not where it was sent",
+  );
+  await owner.call(commit, { body: { vaultId, changes: changes.slice(1) } }, { expect: "precondition_failed" });
 }
 
 async function refusals({ owner, name, vaultId }: Subject, file: File): Promise<void> {

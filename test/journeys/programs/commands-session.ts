@@ -1,7 +1,8 @@
 /** Signing up and in with `coffer`, by e-mail and password, as a person and as a script. */
 import assert from "node:assert/strict";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readConfig } from "@coffer/sdk/node";
 import { assertError, freshEmail, objectAt } from "../kit/account.ts";
 import { clockAhead } from "../kit/clock-ahead.ts";
 import { openCofferUser, type CofferUser } from "../kit/coffer.ts";
@@ -11,12 +12,14 @@ import { readMailedToken } from "../kit/outbox.ts";
 import { parseObject, textOf } from "../kit/stack.ts";
 import type { Checks, World } from "./run.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-async function profileOf({ configuration }: CofferUser): Promise<Fields> {
+/** Its session is in the profile store beside the configuration, and both are for their user alone. */
+async function refreshTokenOf({ configuration }: CofferUser): Promise<string> {
   const file = join(configuration, "config.json");
-  assert.equal((await stat(file)).mode & 0o777, 0o600);
-  return objectAt(objectAt(parseObject(await readFile(file, "utf8")), "profiles"), "default");
+  for (const path of [file, join(configuration, "store", "sessions.table")])
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+  const profile = (await readConfig(file))?.profiles["default"];
+  assert.ok(profile?.session != null);
+  return profile.session.refreshToken.reveal();
 }
 
 /** J1. */
@@ -37,8 +40,6 @@ export function signsUpByCommand({ stack, scratch }: World): Checks {
       const { accessLevel, chainAddress, emailVerified } = objectAt(who, "account");
       // The service names no network, so there is nothing that a chain key could open.
       assert.deepEqual([accessLevel, emailVerified, chainAddress, who["chainAddress"]], ["owner", false, null, null]);
-      const tokenOf = async (user: CofferUser): Promise<string> =>
-        textOf(objectAt(await profileOf(user), "session"), "refreshToken");
 
       const person = await openCofferUser(scratch, { SERVICE_BASE_URL: baseUrl });
       const { code, screen } = await person.type(
@@ -50,7 +51,7 @@ export function signsUpByCommand({ stack, scratch }: World): Checks {
         ],
       );
       assert.equal(code, 0, screen);
-      for (const secret of [PASSWORD, await tokenOf(script), await tokenOf(person), accessCode])
+      for (const secret of [PASSWORD, await refreshTokenOf(script), await refreshTokenOf(person), accessCode])
         assert.ok(!`${made.out}${screen.replaceAll(/\r\n/g, "")}`.includes(secret), "a secret is on the screen");
     },
   };
@@ -61,8 +62,7 @@ export async function signsInByCommand({ stack, scratch }: World): Promise<Check
   const { baseUrl, dataDirectory } = stack;
   const user = await signUpWithCode(baseUrl, await makeAccessCode(await operatorVariables(dataDirectory)));
   const coffer = await openCofferUser(scratch, { SERVICE_BASE_URL: baseUrl });
-  const refreshToken = async (): Promise<string> =>
-    textOf(objectAt(await profileOf(coffer), "session"), "refreshToken");
+  const refreshToken = (): Promise<string> => refreshTokenOf(coffer);
   const logIn = (password: string) =>
     coffer.run(["login", "--email", user.email, "--password-stdin", "--json"], { input: `${password}\n` });
   const typed = [{ after: "Password: ", types: `${PASSWORD}\r` }];

@@ -1,5 +1,5 @@
 /** J4: an agent redeems its invite. */
-import { createClient } from "@coffer/sdk";
+import { createClient, toRequest, type Transport } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -151,8 +151,9 @@ function firstRedeem(scene: Scene): Checks {
 }
 
 /** Notes every byte that an SDK client sends and gets. */
-function recording(wire: string[]): (request: Request) => Promise<Response> {
-  return async (request) => {
+function recording(wire: string[]): Transport {
+  return async (outgoing) => {
+    const request = toRequest(outgoing);
     wire.push(request.url, JSON.stringify([...request.headers]), await request.clone().text());
     const response = await fetch(request);
     wire.push(JSON.stringify([...response.headers]), await response.clone().text());

@@ -128,7 +128,7 @@ function sdkRaises(stack: Stack, victim: NewKey): Checks {
     credentials: { apiKey: victim.key },
     transport: (request) => {
       requests += 1;
-      return fetch(request);
+      return fetch(request.url, request);
     },
   });
   return {

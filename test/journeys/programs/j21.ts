@@ -18,7 +18,7 @@ function mortal(baseUrl: string, apiKey: string, writes: number): Client {
     retry: { limit: 0 },
     transport: async (request) => {
       if (request.method !== "GET" && left-- <= 0) throw new TypeError("killed");
-      return fetch(request);
+      return fetch(request.url, request);
     },
   });
 }

@@ -1,5 +1,6 @@
 /** J24: find it, among names that only members read. */
-import { fileNames } from "@coffer/sdk/node";
+import { vaultStores } from "@coffer/sdk/shared";
+import { fileStore } from "@coffer/sdk/node";
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -60,7 +61,7 @@ export async function foundInShared(world: SharedWorld): Promise<Checks> {
       let cursor: string | undefined;
       // Each in a process of its own: the next one goes on where the last one ended.
       do {
-        const once = owner.another({ names: fileNames(directory) });
+        const once = owner.another({ names: vaultStores(fileStore(directory)).names });
         const page = await once.search({ q: "strasse", vaultId: vault.id, cursor }, { buildFor: 0 });
         seen.push([page.complete, page.files.length]);
         assert.ok(page.complete || page.nextCursor !== null);

@@ -92,6 +92,23 @@ const WHOLE_FOLDERS = [
   "D5-folder-sync: syncFolder makes one side like the other, by a plan; deletions go to a trash, on either side, only when asked, and at most half of a side at once.",
 ];
 
+/** Several changes of files at once (encryption design §9.3). */
+const COMMITS = [
+  "D5-commit: POST /api/files/commit makes up to 100 versions, renames, moves and trashings in one vault, all or none; the files come back in order.",
+  "D5-commit-names: Names are compared at the end of the act, so swaps, chains and names that a trashing frees work.",
+  "D5-commit-condition: Each change names the whole file's tag; the loser gets precondition_failed, its file's id and the present tag, and nothing is stored.",
+  "D5-commit-once: Each file stands in one change; trash comes alone.",
+  "D5-commit-reach: An item of another vault or account, or beyond the key's limit, ends the commit.",
+  "D5-commit-held: A commit takes whole, unused, living held uploads of its own files and its own credential, at most 256 MiB of them.",
+  "D5-commit-counts: Each change counts in usage, budgets and events as if it came alone.",
+  "D5-commit-race: Of two commits over the same files one wins as a whole.",
+  "D5-commit-shared: In a shared vault each change has its own signature, all of one place, and is checked inside the act.",
+  "D5-commit-rounds: The SDK signs and sends again in at most three rounds, folders first, and then frees what it held.",
+  "D5-commit-lost-answer: Whichever answer of a commit is lost, it is done once, and says so.",
+  "D5-commit-repeat: A commit that its caller has named is found again by a repeat in another process.",
+  "D5-held-upload: A resumable upload with held and fileId makes nothing by itself; its bytes count, expire and are freed as those of any unfinished one.",
+];
+
 /** Rows of the decisions that later work brings. */
 const LATER = [
   "D5-versions-shared: Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
@@ -106,5 +123,6 @@ export const decisionsFiles = section("decisions §5", [
   ...FILES,
   ...FOLDERS_AND_VAULTS,
   ...WHOLE_FOLDERS,
+  ...COMMITS,
   ...LATER,
 ]);

@@ -213,6 +213,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "files.trashMany": ofOne(),
   "files.restoreMany": ofOne(),
   "files.moveMany": ofOne({ folderId: null }),
+  "files.commit": {
+    needs: ["vaultId", "fileId"],
+    sends: ({ vaultId, fileId }) => ({ json: { vaultId, changes: [{ id: fileId, ifMatch: "*", name: name() }] } }),
+  },
   "uploads.create": {
     needs: ["vaultId"],
     sends: ({ vaultId }) => ({

@@ -15,7 +15,7 @@ import {
 } from "@coffer/chain";
 import { newVaultKeyRecord, parseEnvelope, parseFileStart, type OpenedVaultKey } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
-import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { type Client, type Middleware, type Vault, toRequest } from "@coffer/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDirectory } from "../../kit/directory.ts";
@@ -261,7 +261,7 @@ function offering({ record }: OpenedVaultKey): Middleware {
 function catching(caught: Uint8Array[]): Middleware {
   return async (request, next, { endpointId }) => {
     if (endpointId !== "files.upload") return next(request);
-    caught.push(new Uint8Array(await request.arrayBuffer()));
+    caught.push(new Uint8Array(await toRequest(request).arrayBuffer()));
     return Response.json({ error: "caught" }, { status: 400 });
   };
 }

@@ -225,7 +225,7 @@ describe("the service can", () => {
 function redirected(from: string, to: string): Middleware {
   const swap = (text: string, a: string, b: string): string => text.replaceAll(a, b);
   return async (request, next) => {
-    const asked = new Request(swap(request.url, from, to), request.clone());
+    const asked = { ...request, url: swap(request.url, from, to) };
     const answer = await next(asked);
     if (!(answer.headers.get("content-type") ?? "").includes("json")) return answer;
     const headers = new Headers(answer.headers);

@@ -1,7 +1,7 @@
 /** What a machine has learned holds in its next process: a hostile service gains nothing by waiting for one. */
 import { parseEntryStatement } from "@coffer/crypto";
-import { type Client, type File, type Folder, type Middleware, type Vault } from "@coffer/sdk";
-import { filePins } from "@coffer/sdk/node";
+import { toRequest, type Client, type File, type Folder, type Middleware, type Vault } from "@coffer/sdk";
+import { pinStore } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingLater, lyingOfFiles, lyingOnce, shown, watching } from "../../kit/lying-service.ts";
 import { openMachine, type Machine } from "../../kit/machine.ts";
@@ -85,7 +85,7 @@ const running: Processes = {
 async function refuseEach(
   lies: readonly Middleware[],
   acts: Acts,
-  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_unnamed|shared_vault)$/ }: Refusing = {},
+  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_required|shared_vault)$/ }: Refusing = {},
 ): Promise<void> {
   for (const [name, act] of Object.entries(acts)) {
     const sent: string[] = [];
@@ -234,13 +234,13 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     for (const on of [meeting, fresh])
       for (const vaultId of [vault.id, other.id, trap.id, open.id]) {
         const lies = lyingOfItems((item) => ({ ...item, ...(vaultId === open.id ? IN_PUBLIC() : { vaultId }) }));
-        await refuseEach(lies, acts, { on, refusal: /^vault_unnamed$/ });
+        await refuseEach(lies, acts, { on, refusal: /^vault_required$/ });
       }
     const honest = stack.owner.another();
     // Reading it does not make the service's word the caller's.
     expect(await read(honest, file.id)).toBe("content of contract.txt");
     await expect(honest.files.replace(file.id, { body: SECRET })).rejects.toMatchObject({
-      code: "vault_unnamed",
+      code: "vault_required",
       nextStep: expect.stringContaining("vaultId") as unknown,
     });
   });
@@ -272,7 +272,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     const signed: (string | null)[] = [];
     const noting: Middleware = async (request, next, { endpointId }) => {
       if (endpointId === "files.update" || endpointId === "files.restore") {
-        const { shared } = (await request.clone().json()) as { shared?: { entry: string } };
+        const { shared } = (await toRequest(request).clone().json()) as { shared?: { entry: string } };
         if (shared !== undefined) signed.push(parseEntryStatement(Buffer.from(shared.entry, "base64")).folderId);
       }
       return next(request);
@@ -304,14 +304,14 @@ describe("in a new process of a machine that has used the vault, a hostile servi
 
   test("changes no pin by answering the creation of another vault with its id [S23]", async () => {
     const { origin } = new URL(stack.baseUrl);
-    const before = await filePins(machine.pinPath).list(origin);
+    const before = await pinStore(machine.store).list(origin);
     for (const { id } of [vault, open])
       for (const type of ["shared", "public"] as const) {
         const lie = lyingAt("vaults.create", (said: { vault: Vault }) => ({ vault: { ...said.vault, id } }));
         const client = await machine.newProcess({ middleware: [lie] });
         const made = client.vaults.create({ name: `in place of ${id}, ${type}`, type });
         await expect(made).rejects.toMatchObject({ code: "vault_changed" });
-        expect(await filePins(machine.pinPath).list(origin)).toEqual(before);
+        expect(await pinStore(machine.store).list(origin)).toEqual(before);
       }
   });
 
@@ -331,7 +331,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     const put = client.files.upload({ vaultId: late.id, name: SECRET, body: SECRET });
     await expect(put).rejects.toMatchObject({ code: "vault_changed" });
     expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
-    const pin = await filePins(machine.pinPath).load(new URL(stack.baseUrl).origin, late.id);
+    const pin = await pinStore(machine.store).load(new URL(stack.baseUrl).origin, late.id);
     expect(pin).toMatchObject({ shared: true, chainObjectId: late.chainObjectId });
     expect((await client.files.upload({ vaultId: late.id, name: SECRET, body: SECRET })).file.name).toBe(SECRET);
     expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
@@ -339,7 +339,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
 
   test("changes no pin by any of it, in no answer and no list [S23]", async () => {
     const { origin } = new URL(stack.baseUrl);
-    const pins = filePins(machine.pinPath);
+    const pins = pinStore(machine.store);
     const before = await pins.list(origin);
     const said: Vault = { ...open, id: vault.id, name: "known" };
     const answering = ["vaults.get", "vaults.create", "vaults.update"];

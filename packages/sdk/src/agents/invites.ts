@@ -32,7 +32,7 @@ export interface InviteResource {
    * @example
    * ```ts
    * const signer = await chainKeySigner((await generateChainKey()).privateKey);
-   * const { key, chainAddress } = await client.invites.redeem(text, signer, { pins: filePins() });
+   * const { key, chainAddress } = await client.invites.redeem(text, signer, { pins: pinStore(fileStore()) });
    * ```
    */
   redeem(text: string, signer: Signer, options?: RedeemOptions): Promise<RedeemedAgent>;

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../http/clock.ts";
 import { configurationError, type ContractError, SdkError } from "../http/errors.ts";
 import type { Bearer, Connection, SharedVaults, TimeLimits } from "./options.ts";
 import { sanitizeCause } from "../http/redaction.ts";
+import { requireKnown } from "./known-options.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "../http/retry.ts";
 import { nodeVersion } from "../http/runtime.ts";
 import { Secret } from "../http/secret.ts";
@@ -81,8 +82,26 @@ export const SDK_VERSION = "0.1.0";
 
 const DEFAULT_TIMEOUTS: TimeLimits = { attemptMs: 30_000, totalMs: 120_000, stallMs: 60_000 };
 
-/** Throws SdkError `configuration` for an unusable base URL, key or network. */
+const OPTION_NAMES = Object.keys({
+  baseUrl: true,
+  credentials: true,
+  transport: true,
+  retry: true,
+  timeouts: true,
+  middleware: true,
+  responses: true,
+  onContractError: true,
+  network: true,
+  sharedVaults: true,
+  application: true,
+  clock: true,
+} satisfies Record<keyof ClientOptions, true>);
+
+/** Throws SdkError `configuration` for an unusable base URL, key or network, and for an unknown option. */
 export function openConnection(options: ClientOptions): Connection {
+  requireKnown("createClient", options, OPTION_NAMES);
+  requireKnown("retry", options.retry ?? {}, Object.keys(DEFAULT_RETRY));
+  requireKnown("timeouts", options.timeouts ?? {}, Object.keys(DEFAULT_TIMEOUTS));
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const baseUrl = parseBaseUrl(options.baseUrl);
   const { credentials = null } = options;
@@ -150,12 +169,18 @@ async function callCredentialFunction(
 function wrapCredential(credentials: Credentials): HeldCredential {
   if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
     return credentials;
-  if (typeof credentials === "object" && "development" in credentials) return credentials;
-  // An unset environment variable, and the key itself instead of the object, arrive in spite of the type.
-  const { apiKey }: { readonly apiKey: unknown } = credentials;
+  // An unset environment variable, and the key itself instead of the object, arrive in spite of the type. None of it is quoted.
+  if (typeof credentials !== "object")
+    throw configurationError("credentials is no object: pass { apiKey } with the key's text, or a session");
+  if ("development" in credentials) return credentials;
+  const { apiKey }: { readonly apiKey?: unknown } = credentials;
+  if (typeof apiKey === "object" && apiKey !== null && !(apiKey instanceof Secret))
+    throw configurationError(
+      "The API key lost its text, as structuredClone and postMessage take it from a Secret: pass the text, and wrap it where it is used",
+    );
   const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;
   if (!(secret instanceof Secret) || !/^[\x21-\x7e]+$/.test(secret.reveal()))
-    throw configurationError("The API key is missing or malformed");
+    throw configurationError("The API key is missing or malformed: pass { apiKey } with the key's text, or a session");
   return secret;
 }
 

@@ -116,7 +116,7 @@ export interface AccountOptions extends CallOptions {
 export interface PlaceOptions extends CallOptions {
   /**
    * The vault that the item is in. Clients with `sharedVaults` change nothing if the service shows the item in another
-   * one (`vault_changed`). They also need it to name an item that this machine has not seen (`vault_unnamed`). Default:
+   * one (`vault_changed`). They also need it to name an item that this machine has not seen (`vault_required`). Default:
    * the vault that the service names.
    */
   readonly vaultId?: string;

@@ -1,6 +1,7 @@
 /** For this package's tests: a fake service with one account, and clients of it. */
 import { createClient, type Client } from "../client.ts";
 import type { ClientOptions } from "./open-connection.ts";
+import type { Transport, TransportRequest } from "../http/transports.ts";
 import { createFake, type Fake } from "../testing/index.ts";
 
 export const BASE_URL = "http://coffer.test";
@@ -8,7 +9,7 @@ export const BASE_URL = "http://coffer.test";
 export interface TestService {
   readonly fake: Fake;
   /** The requests of clients since the account was made. */
-  readonly sent: Request[];
+  readonly sent: TransportRequest[];
   /** The account's. */
   readonly client: Client;
   /** Without credentials. */
@@ -18,8 +19,8 @@ export interface TestService {
 }
 
 export async function openService(fake = createFake()): Promise<TestService> {
-  const sent: Request[] = [];
-  const transport = (request: Request): Promise<Response> => (sent.push(request), fake.fetch(request));
+  const sent: TransportRequest[] = [];
+  const transport: Transport = (request) => (sent.push(request), fake.fetch(request));
   const visitor = createClient({ baseUrl: BASE_URL, transport });
   const { apiKey } = await visitor.development.signup({ email: "a@example.com" });
   sent.length = 0;

@@ -1,3 +1,4 @@
+import type { TransportRequest } from "../http/transports.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError, ConnectionError, ContractError, TimeoutError } from "../http/errors.ts";
@@ -73,7 +74,7 @@ describe("following events", () => {
       fc.asyncProperty(fc.array(cut, { maxLength: 8 }), fc.integer({ min: 1, max: 12 }), async (cuts, count) => {
         const left = [...cuts];
         // The service: its log from the place that was asked for, cut off after some bytes.
-        const serve = (request: Request): Response => {
+        const serve = (request: TransportRequest): Response => {
           const after = Number(new URL(request.url).searchParams.get("after") ?? 0);
           const later = Array.from({ length: count - after }, (_, index) => render(after + index + 1));
           const text = begin(after) + later.join("");

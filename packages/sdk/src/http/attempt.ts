@@ -5,11 +5,18 @@ import { guardStream } from "./guarded-stream.ts";
 import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
-import { ConnectionError, ContractError, credentialMissing, SdkError, TimeoutError } from "./errors.ts";
+import {
+  ConnectionError,
+  ContractError,
+  credentialMissing,
+  redirectedError,
+  SdkError,
+  TimeoutError,
+} from "./errors.ts";
 import type { Bearer, Connection, CallOptions } from "../connection/options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
-import { canStreamRequests } from "./runtime.ts";
-import { throughMiddleware } from "./transports.ts";
+import { canStreamRequests, redirectMode } from "./runtime.ts";
+import { throughMiddleware, type TransportRequest } from "./transports.ts";
 import { underWatch, type Watch } from "./time-limit.ts";
 
 /** One call with everything that its attempts share. */
@@ -63,7 +70,19 @@ async function sendRequest(call: Call, watch: Watch, attempt: number): Promise<R
   const { body } = call.request;
   const wire =
     body === null || typeof body === "string" ? { body, length: null, streamed: false } : renderBody(call, body, watch);
-  return transport(buildRequest(call, watch, attempt, wire));
+  return refuseRedirect(await transport(buildRequest(call, watch, attempt, wire)), connection.baseUrl);
+}
+
+/**
+ * No redirect is followed, since a credential must not travel to another origin. Runtimes without `redirect: "error"`
+ * hand the redirect out, and a caller's `fetch` may have followed it.
+ */
+function refuseRedirect(response: Response, baseUrl: string): Response {
+  const { redirected, status, type } = response;
+  const isRedirect = redirected || type === "opaqueredirect" || status === 0 || (status >= 300 && status < 400);
+  if (!isRedirect || status === 304) return response;
+  response.body?.cancel().catch(() => undefined);
+  throw redirectedError(new URL(baseUrl).origin);
 }
 
 async function readAnswer({ connection, endpoint }: Call, response: Response, watch: Watch): Promise<RawAnswer> {
@@ -81,18 +100,23 @@ async function readAnswer({ connection, endpoint }: Call, response: Response, wa
 }
 
 /** Throws ContractError for a value that cannot be sent, such as one that no header can carry. */
-function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody): Request {
+function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody): TransportRequest {
   const { connection, endpoint, request, bearer } = call;
-  // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
-  const init: RequestInit & { duplex?: "half" } = { method: request.method, signal: watch.signal, redirect: "error" };
   try {
     const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
     if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
     if (bearer?.secret != null) headers.set("authorization", `Bearer ${bearer.secret.reveal()}`);
     if (bearer?.userId != null) headers.set(HEADERS.devUserId, bearer.userId);
     if (wire.length !== null) headers.set("content-length", String(wire.length));
-    if (wire.streamed) init.duplex = "half";
-    return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: wire.body });
+    return {
+      url: `${connection.baseUrl}${request.target}`,
+      method: request.method,
+      headers,
+      body: wire.body,
+      signal: watch.signal,
+      redirect: redirectMode(),
+      ...(wire.streamed ? { duplex: "half" } : {}),
+    };
   } catch (error) {
     throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
   }
@@ -123,8 +147,8 @@ function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, w
 export function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
   if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
   const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
-  const left = deadline - connection.clock.now();
-  if (left < attemptMs) watch.limit(Math.max(0, left), "total");
+  const remainingMs = deadline - connection.clock.now();
+  if (remainingMs < attemptMs) watch.limit(Math.max(0, remainingMs), "total");
   else watch.limit(attemptMs);
 }
 
@@ -168,6 +192,6 @@ async function describeFailure(error: unknown, baseUrl: string): Promise<SdkErro
     const step = words.proxyStep(new URL(baseUrl));
     return step === null ? error : new TimeoutError(error.limit, error.afterMs, step);
   }
-  const { message, ...facts } = words.connectionWords(error, baseUrl);
+  const { message, ...facts } = (await words.pageWords(error, baseUrl)) ?? words.connectionWords(error, baseUrl);
   return new ConnectionError(message, sanitizeCause(error), facts);
 }

@@ -1,12 +1,15 @@
 /** Why no answer came, and what to set, in words: loaded with the first such failure, since most programs never show one. */
 import { errorCode } from "./redaction.ts";
-import { processFacts } from "./runtime.ts";
+import { redirectedError } from "./errors.ts";
+import { nodeVersion, processFacts } from "./runtime.ts";
 
 export interface ConnectionWords {
   readonly message: string;
   readonly nextStep: string;
   /** Whether the same call may succeed later, with nothing set anew. */
   readonly retryable: boolean;
+  /** Default: `connection_failed`. */
+  readonly code?: "redirected";
 }
 
 const TRUST = [
@@ -71,11 +74,10 @@ function wordsOf(
       `${origin} ended the connection without an answer`,
       `Begin the ${setting} with https:// if it uses TLS; else check that it runs, and repeat it.`,
     );
-  if (isRedirect(error))
-    return lasting(
-      `${origin} redirects to another address`,
-      `Use the address that it leads to as the ${setting}: often the same one with https:// in place of http://.`,
-    );
+  if (isRedirect(error)) {
+    const { message, nextStep, retryable } = redirectedError(origin, undefined, setting);
+    return { message, nextStep, retryable, code: "redirected" };
+  }
   const proxy = proxyStep(new URL(origin));
   if (code === "ECONNREFUSED")
     return passing(
@@ -96,6 +98,54 @@ function wordsOf(
     `No answer from ${origin}`,
     proxy ?? `Check the ${setting} and that the service runs; then repeat it.`,
   );
+}
+
+/**
+ * Why a page got no answer; null outside of pages, and for errors that no `fetch` throws. A browser hides the reason from the page, so this
+ * asks the service once more, without a credential, in the mode that needs no leave of the service, and listens for a violation of the
+ * page's policy.
+ */
+export async function pageWords(error: unknown, baseUrl: string): Promise<ConnectionWords | null> {
+  const page = pageOrigin();
+  if (page === null || !(error instanceof TypeError)) return null;
+  const { origin } = new URL(baseUrl);
+  const cors = `that SERVICE_CORS_ORIGINS of the service names ${page}`;
+  const policy = `that connect-src of the page's Content-Security-Policy allows ${origin}`;
+  const { isBlocked, isReached } = await probe(baseUrl, origin);
+  if (isBlocked)
+    return lasting(
+      `The page's policy does not allow a request to ${origin}`,
+      origin === page ? `Check ${policy}.` : `Check ${policy}, and ${cors}.`,
+    );
+  if (origin === page) return null;
+  return isReached
+    ? lasting(`The browser does not let ${page} read answers of ${origin}`, `Check ${cors}, and ${policy}.`)
+    : passing(`No answer from ${origin}`, `Check that the service runs, ${cors}, and ${policy}.`);
+}
+
+/** null: no page, nor a worker of one. */
+function pageOrigin(): string | null {
+  const { location }: { readonly location?: { readonly origin?: string } } = globalThis;
+  return nodeVersion() === null && typeof addEventListener === "function" ? (location?.origin ?? null) : null;
+}
+
+async function probe(baseUrl: string, origin: string): Promise<{ isBlocked: boolean; isReached: boolean }> {
+  let isBlocked = false;
+  const listen = (event: Event & { readonly blockedURI?: string }): void => {
+    isBlocked ||= event.blockedURI?.startsWith(origin) === true;
+  };
+  addEventListener("securitypolicyviolation", listen);
+  try {
+    const signal = AbortSignal.timeout(5_000);
+    await fetch(`${baseUrl}/healthz`, { mode: "no-cors", credentials: "omit", cache: "no-store", signal });
+    return { isBlocked, isReached: true };
+  } catch {
+    // The event is dispatched in a task of its own.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return { isBlocked, isReached: false };
+  } finally {
+    removeEventListener("securitypolicyviolation", listen);
+  }
 }
 
 const lasting = (message: string, nextStep: string): ConnectionWords => ({ message, nextStep, retryable: false });

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { BudgetError } from "./budget-error.ts";
 import { loadErrorSentences } from "./load-error-sentences.ts";
 import { wordsOf } from "./encode-request.ts";
-import { answeredError, ContractError, type SdkError } from "./errors.ts";
+import { answeredError, type AnswerFacts, ContractError, type SdkError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
 
@@ -86,6 +86,7 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
     nextStep: sentences.stepOf(message),
+    ...itemFactsOf(response),
   };
   if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
   return new BudgetError(code, message, { ...facts, budget: response.headers.get(HEADERS.budget) }, nowEpochMs);
@@ -105,13 +106,21 @@ async function sentencesOf(
   const catalogue = await loadErrorSentences();
   const [sentence, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
   // Only the sentence says why a key is refused, and the step depends on that.
-  return { message: sentence, stepOf: (shown) => catalogue?.stepOfRefusedKey(shown) ?? nextStep };
+  return { message: sentence, stepOf: (text) => catalogue?.stepOfRefusedKey(text) ?? nextStep };
 }
 
 /** The server's id for the request; null when it gave none that looks like one. */
 export function requestIdOf(response: Response): string | null {
   const id = response.headers.get(HEADERS.requestId);
   return id !== null && /^[\w.:-]{1,128}$/.test(id) ? redactText(id) : null;
+}
+
+/** Which file of a commit a refusal is about. */
+function itemFactsOf({ headers }: Response): Pick<AnswerFacts, "itemId" | "currentTag"> {
+  const itemId = headers.get(HEADERS.itemId);
+  if (itemId === null || !/^[0-9a-f-]{36}$/.test(itemId)) return {};
+  const tag = headers.get("etag");
+  return tag !== null && /^"[\x21\x23-\x7e]{1,128}"$/.test(tag) ? { itemId, currentTag: tag } : { itemId };
 }
 
 /** A code counts only with the status that the catalogue gives it; HEAD answers and proxies may carry none. */

@@ -36,11 +36,12 @@ export async function encodeRequest<E extends EndpointDefinition>(
 }
 
 function refuseUndeclared(endpoint: EndpointDefinition, sections: Sections): void {
-  const known: readonly string[] = ["params", "query", "headers", "body"];
+  const sectionNames: readonly string[] = ["params", "query", "headers", "body"];
   const declared: Sections = endpoint;
   const issues = Object.entries(sections)
     .filter(
-      ([name, value]) => value !== undefined && (!known.includes(name) || declared[name as SectionName] === undefined),
+      ([name, value]) =>
+        value !== undefined && (!sectionNames.includes(name) || declared[name as SectionName] === undefined),
     )
     .map(([name]) => `${name}: the endpoint takes none`);
   if (issues.length > 0) throw new ContractError("request", endpoint.id, issues);

@@ -24,8 +24,9 @@ import {
   type VaultErrorCode,
 } from "./errors.ts";
 import { downloadFile } from "../node/files/download-file.ts";
-import { requireFew } from "../node/folders/deletion-limit.ts";
+import { requireFewDeletions } from "../node/folders/deletion-limit.ts";
 import { FolderState } from "../node/folders/state.ts";
+import { memoryStore } from "../store/memory-store.ts";
 import { KeychainSecret } from "../node/config/keychain.ts";
 import { ProfileMissingError } from "../node/config/profile-missing.ts";
 import { resolveSettings } from "../node/config/settings.ts";
@@ -46,6 +47,7 @@ const CLASSES = {
   budget_exceeded: BudgetError,
   budget_storage: BudgetError,
   connection_failed: ConnectionError,
+  redirected: ConnectionError,
   timeout: TimeoutError,
   aborted: AbortError,
   invalid_request: ContractError,
@@ -72,6 +74,7 @@ const BASE_URL = "http://coffer.test/";
 const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", () => unknown> = {
   unknown_error: () => health([json({ error: "a proxy's" }, 502)], { retry: { limit: 0 } }),
   connection_failed: () => health([new TypeError("fetch failed")], { retry: { limit: 0 } }),
+  redirected: () => health([new Response(null, { status: 307, headers: { location: "http://elsewhere.test/" } })]),
   timeout: () => health([silence]),
   aborted: () => scripted([silence]).client.call(api.system.health, {}, { signal: AbortSignal.abort() }),
   contract_broken: () => health([new Response("{", { status: 200 })]),
@@ -85,10 +88,9 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
   profile_missing: () => resolveSettings({ SERVICE_CONFIG_DIR: "/nowhere" }, { profile: "work" }),
   keychain_unusable: () => new KeychainSecret("nobody").reveal(),
   locked: async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), "coffer-sdk-"));
-    await using _holder = await FolderState.open(folder, "sync");
-    const done = () => rm(folder, { recursive: true });
-    return await FolderState.open(folder, "sync").finally(done);
+    const store = memoryStore();
+    await using _holder = await FolderState.open(store, "sync");
+    return await FolderState.open(store, "sync");
   },
   credential_missing: () => createClient({ baseUrl: BASE_URL, transport: silence }).account.get(),
   source_changed: () => sourceChanged("It changed"),
@@ -98,7 +100,7 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
     return downloadFile(scripted([json({})]).client, ID, folder).finally(done);
   },
   too_many_deletions: () => {
-    requireFew({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
+    requireFewDeletions({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
   },
   not_resumable: notResumable,
   session_ended: async () => {

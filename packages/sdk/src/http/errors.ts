@@ -7,6 +7,7 @@ import {
   type EndpointDefinition,
   type ErrorCode,
 } from "@coffer/contract";
+import { markClass } from "./class-mark.ts";
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
 import type { ChainErrorCode } from "@coffer/chain";
@@ -16,6 +17,8 @@ import type { CryptoErrorCode, CryptoStep } from "@coffer/crypto";
 export type ClientErrorCode =
   | "unknown_error"
   | "connection_failed"
+  /** The service, or something before it, redirects to another address. No redirect is followed. */
+  | "redirected"
   | "timeout"
   | "aborted"
   | "contract_broken"
@@ -50,10 +53,18 @@ export interface AnswerFacts {
   readonly requestId: string | null;
   /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
+  /** UUID of the file that a commit was refused for. Absent: the refusal names none. */
+  readonly itemId?: string | undefined;
+  /** The tag that this file has now. Absent: the refusal says none. */
+  readonly currentTag?: string | undefined;
 }
 
 /** Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whoever found the failure. */
 export class SdkError extends Error implements ErrorFacts {
+  static {
+    markClass(this, "SdkError");
+  }
+
   override readonly name: string = "SdkError";
   readonly code: ErrorCode | ClientErrorCode;
   readonly retryable: boolean;
@@ -64,6 +75,13 @@ export class SdkError extends Error implements ErrorFacts {
   readonly requestId: string | null;
   /** Milliseconds that the service asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
+  /** UUID of the file of a commit that this failure is about; null when it is about none, or about all of them. */
+  readonly itemId: string | null;
+  /**
+   * The `tag` that this file has now, where the commit failed with `precondition_failed`. null when that is not known: read the file again.
+   * In a shared vault this client has computed it of statements that it verified.
+   */
+  readonly currentTag: string | null;
   /**
    * An earlier attempt of this call, whose answer was lost, may have done the work. The service may have refused only
    * a second time of it. Check the item before you treat this as a failure.
@@ -78,6 +96,8 @@ export class SdkError extends Error implements ErrorFacts {
     this.status = facts.status ?? null;
     this.requestId = facts.requestId ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.itemId = facts.itemId ?? null;
+    this.currentTag = facts.currentTag ?? null;
   }
 
   /** The facts, without stack and cause. */
@@ -97,8 +117,9 @@ export class SdkError extends Error implements ErrorFacts {
   }
 
   protected details(): Record<string, unknown> {
-    const { status, requestId, perhapsDone } = this;
-    return status === null ? {} : { status, requestId, perhapsDone: perhapsDone || undefined };
+    const { status, requestId, perhapsDone, itemId } = this;
+    const item = itemId === null ? {} : { itemId };
+    return status === null ? item : { status, requestId, perhapsDone: perhapsDone || undefined, ...item };
   }
 }
 
@@ -146,6 +167,10 @@ export type ApiErrorCode = Exclude<ErrorCode, VaultErrorCode | BudgetErrorCode |
 
 /** The service answered with an error. */
 export class ApiError extends SdkError {
+  static {
+    markClass(this, "ApiError");
+  }
+
   override readonly name = "ApiError";
   declare readonly code: ApiErrorCode;
   declare readonly status: number;
@@ -157,6 +182,10 @@ export class ApiError extends SdkError {
 
 /** The web session is over: the service refused it, a new pair of tokens was lost on its way, or this client signed out. */
 export class SessionEndedError extends SdkError {
+  static {
+    markClass(this, "SessionEndedError");
+  }
+
   override readonly name = "SessionEndedError";
   declare readonly code: "session_ended";
   readonly reason: "refused" | "answer_lost" | "signed_out";
@@ -176,16 +205,24 @@ export class SessionEndedError extends SdkError {
   }
 }
 
-/** No answer came: refused, reset, name not found, TLS. The server may or may not have done the work. */
+/** No answer of the service came: refused, reset, name not found, TLS, a redirect. The server may or may not have done the work. */
 export class ConnectionError extends SdkError {
+  static {
+    markClass(this, "ConnectionError");
+  }
+
   override readonly name = "ConnectionError";
-  declare readonly code: "connection_failed";
+  declare readonly code: "connection_failed" | "redirected";
   /** `facts`: what is known of the cause. */
-  constructor(message: string, cause?: Error, facts: Partial<Omit<ErrorFacts, "code">> = {}) {
+  constructor(
+    message: string,
+    cause?: Error,
+    facts: Partial<Omit<ErrorFacts, "code">> & { readonly code?: "connection_failed" | "redirected" } = {},
+  ) {
     super(
       message,
       {
-        code: "connection_failed",
+        code: facts.code ?? "connection_failed",
         retryable: facts.retryable ?? true,
         nextStep: facts.nextStep ?? "Check the base URL and that the service runs; then repeat.",
       },
@@ -194,8 +231,21 @@ export class ConnectionError extends SdkError {
   }
 }
 
+/** Names where it came from, and never where it leads. `setting`: the one that holds the address. */
+export function redirectedError(origin: string, cause?: Error, setting = "base URL"): ConnectionError {
+  return new ConnectionError(`${origin} redirects to another address`, cause, {
+    code: "redirected",
+    retryable: false,
+    nextStep: `Use the address that it leads to as the ${setting}: often the same one with https:// in place of http://.`,
+  });
+}
+
 /** A time limit passed: `attempt` (one request), `total` (all attempts) or `stall` (no byte moved). `afterMs` is that limit. */
 export class TimeoutError extends SdkError {
+  static {
+    markClass(this, "TimeoutError");
+  }
+
   override readonly name = "TimeoutError";
   declare readonly code: "timeout";
   readonly limit: "attempt" | "total" | "stall";
@@ -219,6 +269,10 @@ export class TimeoutError extends SdkError {
 
 /** The caller's `AbortSignal` ended the call. */
 export class AbortError extends SdkError {
+  static {
+    markClass(this, "AbortError");
+  }
+
   override readonly name = "AbortError";
   declare readonly code: "aborted";
   readonly #reason: unknown;
@@ -236,6 +290,10 @@ export class AbortError extends SdkError {
 
 /** The answer, or the input, does not have the shape of the contract. `issues` name the fields, never their values. */
 export class ContractError extends SdkError {
+  static {
+    markClass(this, "ContractError");
+  }
+
   override readonly name = "ContractError";
   declare readonly code: "invalid_request" | "contract_broken";
   readonly issues: readonly string[];
@@ -259,6 +317,10 @@ export class ContractError extends SdkError {
 
 /** Bytes are wrong: another digest, or a short body. Do not use the bytes read so far. */
 export class IntegrityError extends SdkError {
+  static {
+    markClass(this, "IntegrityError");
+  }
+
   override readonly name = "IntegrityError";
   declare readonly code: "integrity_failed";
   constructor(message: string) {
@@ -272,6 +334,10 @@ export class IntegrityError extends SdkError {
 
 /** A failure in a shared vault. `status` is null unless the service found it. `step` names the check that failed, if a file was read. */
 export class VaultError extends SdkError {
+  static {
+    markClass(this, "VaultError");
+  }
+
   override readonly name = "VaultError";
   declare readonly code: VaultErrorCode;
   readonly step: CryptoStep | null;
@@ -379,6 +445,7 @@ const FOUND_HERE_TOO = [
   "not_encrypted",
   "generation_moved",
   "public_vault",
+  "vault_required",
 ] satisfies Extract<ErrorCode, VaultErrorCode>[];
 
 function isRetryable(code: string, status: number): boolean {
@@ -398,7 +465,7 @@ export type VaultErrorCode =
   | "shared_vault"
   | "public_vault"
   /** You named no vault, and this client takes none from the service alone. */
-  | "vault_unnamed"
+  | "vault_required"
   /** The vault or a folder of it kept changing while this client wrote. */
   | "generation_moved"
   /** The signer has no key that signs statements, or the vault names another one. */

@@ -21,20 +21,20 @@ export async function resultOfRepeat<Value>(
 }
 
 /**
- * A change of which an earlier attempt may have been done, because its answer was lost. `look` answers the result if it was stored,
+ * A change of which an earlier attempt may have been done, because its answer was lost. `read` returns the result if it was stored,
  * and false if it was not. null: the service does not show that, and nothing is done again.
  */
 export async function unlessStored<Value>(
   change: Promise<Value>,
-  look: () => Promise<Value | false | null>,
+  read: () => Promise<Value | false | null>,
 ): Promise<Value> {
   try {
     return await change;
   } catch (error) {
     if (!(error instanceof SdkError) || !error.perhapsDone) throw error;
-    const found = await look().catch(() => null);
-    if (found === null) throw error;
-    if (found === false) throw Object.assign(error, { perhapsDone: false });
-    return found;
+    const stored = await read().catch(() => null);
+    if (stored === null) throw error;
+    if (stored === false) throw Object.assign(error, { perhapsDone: false });
+    return stored;
   }
 }

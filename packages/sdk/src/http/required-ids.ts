@@ -4,7 +4,7 @@
  */
 import { isBytes, type EndpointDefinition } from "@coffer/contract";
 import { ContractError } from "./errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import { unnamed } from "../storage/unnamed-item.ts";
 
 interface Sections {
@@ -50,10 +50,10 @@ export function requireNamedIds(
   requireNextPage(endpoint, query, answer);
   const namedIds = namedIdsOf(endpoint, input).filter(({ name }) => !(isBelow && name === "folderId"));
   const { idPrefix } = query;
-  const setAsideItems: Record<string, File[]> = {};
+  const setAsideItems: Record<string, WireFile[]> = {};
   for (const [key, part] of [["", answer] as const, ...Object.entries(answer)]) {
     if (eachByItself && idPrefix === undefined && Array.isArray(part)) {
-      setAsideItems[key] = part.map((item: File) => setAside(item, otherField(namedIds, key, fieldsOf(item))));
+      setAsideItems[key] = part.map((item: WireFile) => setAside(item, otherField(namedIds, key, fieldsOf(item))));
       continue;
     }
     for (const item of [part].flat()) {
@@ -107,7 +107,7 @@ function otherField(namedIds: readonly NamedId[], key: string, object: Fields): 
 }
 
 /** Like an item of a shared vault's list: of another vault, or in another folder than was asked for. */
-function setAside(item: File, other: string | undefined): File {
+function setAside(item: WireFile, other: string | undefined): WireFile {
   return other === undefined ? item : unnamed(item, other === "vaultId" ? "vault_changed" : "damaged");
 }
 

@@ -15,3 +15,18 @@ export function processFacts(): Partial<Pick<NodeJS.Process, "env" | "execArgv">
 export function canStreamRequests(): boolean {
   return nodeVersion() !== null;
 }
+
+let mode: "error" | "manual" | null = null;
+
+/** How a request refuses redirects: `error`, or `manual` where the runtime refuses `error`, as workerd does. */
+export function redirectMode(): "error" | "manual" {
+  if (mode !== null) return mode;
+  try {
+    // A program that brings its own `fetch` may have no `Request` at all.
+    if ("Request" in globalThis) new Request("http://localhost/", { redirect: "error" });
+    mode = "error";
+  } catch {
+    mode = "manual";
+  }
+  return mode;
+}

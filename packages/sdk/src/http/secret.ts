@@ -1,3 +1,5 @@
+import { markClass } from "./class-mark.ts";
+
 /** Where Node looks for a value's own rendering (`util.inspect`); a registered symbol, so no import is needed. */
 export const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -13,6 +15,10 @@ export const REDACTED = "[redacted]";
  * ```
  */
 export class Secret {
+  static {
+    markClass(this, "Secret");
+  }
+
   readonly #text: string;
 
   constructor(text: string) {

@@ -1,4 +1,5 @@
 /** For this package's tests: time that passes by itself, and answers by script. */
+import type { Transport, TransportRequest } from "./transports.ts";
 import { ERRORS, type ErrorCode } from "@coffer/contract";
 import { createClient, type Client } from "../client.ts";
 import type { Clock } from "./clock.ts";
@@ -63,20 +64,20 @@ export class VirtualClock implements Clock {
 export const KEY = `cof_${"k".repeat(49)}`;
 export const ID = "5f0c1d9e-0000-4000-8000-0123456789ab";
 
-type Step = Response | Error | ((request: Request) => Response | Promise<Response>);
+type Step = Response | Error | ((request: TransportRequest) => Response | Promise<Response>);
 
 export interface Scripted {
   readonly client: Client;
   readonly clock: VirtualClock;
   /** The requests, in order. */
-  readonly requests: Request[];
+  readonly requests: TransportRequest[];
 }
 
 /** A client whose transport answers one step after the other; the last one repeats. */
 export function scripted(steps: readonly Step[], options: Partial<ClientOptions> = {}): Scripted {
-  const requests: Request[] = [];
+  const requests: TransportRequest[] = [];
   const clock = new VirtualClock();
-  const transport = async (request: Request): Promise<Response> => {
+  const transport: Transport = async (request) => {
     const step = steps[Math.min(requests.length, steps.length - 1)];
     requests.push(request);
     if (step === undefined) throw new Error("no step");

@@ -3,19 +3,16 @@
  * files.
  * @packageDocumentation
  */
+export { configDirectory, configFile, type Environment } from "./config/config-place.ts";
 export {
-  configDirectory,
-  configFile,
   readConfig,
   writeConfig,
   type Config,
   type ConfigChanges,
-  type Environment,
   type KeyStore,
   type Profile,
 } from "./config/config.ts";
 export { guessContentType } from "./files/content-type.ts";
-export { creationFile, fileCreations } from "./store/creation-file.ts";
 export { deprecationWarnings } from "./config/deprecation.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./files/download-file.ts";
 export { exportVault, openExport } from "./files/export-directory.ts";
@@ -48,7 +45,6 @@ export type {
 export { namesNotUtf8 } from "./folders/local-tree.ts";
 export { isLocalTrash } from "./folders/trash-name.ts";
 export { ProfileMissingError } from "./config/profile-missing.ts";
-export { fileNames, namesDirectory } from "./store/name-files.ts";
 export {
   readNetworkFile,
   readServedNetwork,
@@ -56,8 +52,7 @@ export {
   type NetworkFile,
   type ServedNetwork,
 } from "./config/network-file.ts";
-export { filePins, pinFile } from "./store/pin-file.ts";
-export { fileSeen, seenDirectory } from "./store/seen-file.ts";
+export { fileStore, storeDirectory } from "./store/file-store.ts";
 export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./files/save-export.ts";
 export { savedSession } from "./config/saved-session.ts";
 export {
@@ -70,7 +65,6 @@ export {
 } from "./config/settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";
 export { nodeTransport, type NodeTransportOptions } from "./transport.ts";
-export { fileUploadJournals, uploadDirectory } from "./store/upload-journals.ts";
 export { uploadFile, type UploadFileOptions } from "./files/upload-file.ts";
 export {
   uploadFiles,

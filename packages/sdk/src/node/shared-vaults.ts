@@ -1,21 +1,19 @@
-/** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
+/** Shared vaults from the settings of this machine: the chain key, the network's file, and the profile store. */
 import { nodePlatform } from "@coffer/crypto/node";
-import { dirname, join } from "node:path";
 import { chainKeySigner } from "../signers/chain-key.ts";
 import { configurationError } from "../http/errors.ts";
 import type { SharedVaults } from "../connection/options.ts";
 import { sharedVaults } from "../shared-vaults/index.ts";
-import { fileCreations } from "./store/creation-file.ts";
-import { fileNames } from "./store/name-files.ts";
 import { readNetworkFile } from "./config/network-file.ts";
-import { filePins, pinFile } from "./store/pin-file.ts";
-import { fileSeen } from "./store/seen-file.ts";
+import { fileErrorCode } from "./store/durable-file.ts";
+import { fileStore } from "./store/file-store.ts";
 import type { Settings } from "./config/settings.ts";
-import { fileUploadJournals } from "./store/upload-journals.ts";
+import type { ProfileStore } from "../store/profile-store.ts";
+import { vaultStores } from "../shared-vaults/vault-stores.ts";
 
 /**
- * The value of `sharedVaults` for `createClient`; null when the settings name neither a chain key nor a network. The
- * directory of `pins` also keeps seen statements, indexes of names, unfinished creations and unfinished uploads.
+ * The value of `sharedVaults` for `createClient`; null when the settings name neither a chain key nor a network. `store`
+ * keeps pins, seen statements, indexes of names, unfinished creations and unfinished uploads.
  * @throws SdkError `configuration` when one of the two is missing or unusable.
  *
  * @example
@@ -27,7 +25,7 @@ import { fileUploadJournals } from "./store/upload-journals.ts";
  */
 export async function openSharedVaults(
   { chainPrivateKey, networkFile }: Pick<Settings, "chainPrivateKey" | "networkFile">,
-  pins: string = pinFile(),
+  store: ProfileStore = fileStore(),
 ): Promise<SharedVaults | null> {
   if (chainPrivateKey === null && networkFile === null) return null;
   if (chainPrivateKey === null)
@@ -45,10 +43,11 @@ export async function openSharedVaults(
     network,
     networkDigest: digest,
     platform: nodePlatform,
-    pins: filePins(pins),
-    creations: fileCreations(join(dirname(pins), "vault-creations.json")),
-    names: fileNames(join(dirname(pins), "vault-names")),
-    seen: fileSeen(join(dirname(pins), "vault-seen")),
-    uploads: fileUploadJournals(join(dirname(pins), "uploads")),
+    ...vaultStores(store, { onUnwritten: warn }),
   });
+}
+
+function warn(error: unknown): void {
+  const message = "What was seen of a vault cannot be written, and only this process remembers it";
+  process.emitWarning(`${message} (${fileErrorCode(error) ?? String(error)})`, { code: "COFFER_SEEN" });
 }

@@ -2,8 +2,9 @@
 import { changesGroup, type Change } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import type { CallOptions } from "../connection/options.ts";
-import type { IndexKey } from "./index-file.ts";
-import type { FolderRow } from "./name-table.ts";
+import type { IndexKey } from "./stored-index.ts";
+import type { FolderRow } from "./index-rows.ts";
+import type { NameTable } from "./name-table.ts";
 import { reindexItems, type IndexTarget } from "./index-items.ts";
 
 /** Nothing is older: the answer is empty, and its cursor is where the feed is now. */
@@ -58,26 +59,25 @@ function applyToSubtree(
   const files = table.below(id);
   if (now === undefined) {
     // Deleted for good, with all that is below it. Its files are read again: one that was moved out meanwhile stays.
-    for (const each of table.foldersBelow(id)) table.folders.delete(each);
+    for (const each of table.foldersBelow(id)) table.removeFolder(each);
     return files.map((row) => row.id);
   }
   if (now.trashedAt !== null) {
     for (const row of files) if (row.trashedAt === null) table.put({ ...row, trashedAt: now.trashedAt });
-    for (const each of table.foldersBelow(id)) trashFolder(table.folders, each, null, now.trashedAt);
+    for (const each of table.foldersBelow(id)) trashFolder(table, each, null, now.trashedAt);
     return [];
   }
   const isRestored = changes.some(({ kind, object }) => kind === "folder.restored" && object.id === id);
   if (!isRestored) return [];
   const wasTrashed = before?.trashedAt ?? null;
-  for (const each of table.foldersBelow(id))
-    if (wasTrashed !== null) trashFolder(table.folders, each, wasTrashed, null);
+  for (const each of table.foldersBelow(id)) if (wasTrashed !== null) trashFolder(table, each, wasTrashed, null);
   const inTrash = files.filter((row) => row.trashedAt !== null);
   if (wasTrashed === null) return inTrash.map((row) => row.id);
   for (const row of inTrash) if (row.trashedAt === wasTrashed) table.put({ ...row, trashedAt: null });
   return [];
 }
 
-function trashFolder(folders: Map<string, FolderRow>, id: string, from: string | null, to: string | null): void {
-  const row = folders.get(id);
-  if (row?.trashedAt === from) folders.set(id, { ...row, trashedAt: to });
+function trashFolder(table: NameTable, id: string, from: string | null, to: string | null): void {
+  const row = table.folders.get(id);
+  if (row?.trashedAt === from) table.putFolder(id, { ...row, trashedAt: to });
 }

@@ -1,13 +1,13 @@
 /** Adds files and folders to a local index: only what this client has verified gets there. */
 import { inLanes } from "../http/concurrency.ts";
 import type { VaultErrorCode } from "../http/errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { Folder } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items, orGone } from "../storage/items.ts";
 import { nameItems } from "../shared-vaults/names/name-reader.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
-import { type IndexKey, keyOfEntry } from "./index-file.ts";
+import { type IndexKey, keyOfEntry } from "./stored-index.ts";
 import type { NameTable } from "./name-table.ts";
 
 /** Codes of an item that say something of the vault: nothing can be read there now. */
@@ -45,16 +45,15 @@ export async function indexItems<Kind extends Item>(
   return entry === undefined ? null : keyOfEntry(entry);
 }
 
-function indexItem(table: NameTable, item: Named<File | Folder>): void {
+function indexItem(table: NameTable, item: Named<WireFile | Folder>): void {
   const { id, unreadable } = item;
   if ("contentType" in item) {
-    table.remove(id);
     if (unreadable === undefined) table.put(rowOf(item));
-    else table.unreadable.add(id);
-  } else if (unreadable === undefined) table.folders.set(id, { parentId: item.parentId, trashedAt: item.trashedAt });
+    else table.putUnreadable(id);
+  } else if (unreadable === undefined) table.putFolder(id, { parentId: item.parentId, trashedAt: item.trashedAt });
 }
 
-function rowOf(file: File) {
+function rowOf(file: WireFile) {
   const { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt } = file;
   const authors = { createdBy: addressOf(file.createdBy), updatedBy: addressOf(file.updatedBy) };
   return { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt, ...authors };
@@ -85,7 +84,7 @@ async function reindexKind<Kind extends Item>(
     const item = await orGone(items.get(target.connection, id, options));
     if (item?.id === id && item.vaultId === target.vaultId) present.push(item);
     else if (items.kind === "file") target.table.remove(id);
-    else target.table.folders.delete(id);
+    else target.table.removeFolder(id);
   });
   return indexItems(target, items, present, options);
 }

@@ -1,13 +1,17 @@
 /**
- * The text of a local index of names, before it is compressed and encrypted (file-format §14).
+ * The texts of a local index of names, before they are compressed and encrypted (file-format §14): a head, which names the
+ * pages in their order, and the pages, which have the rows in the order of their keys.
  *
  * ```
- * line 1   {"coffer":"names 1","changes":cursor,"building":{…} or null,"unreadable":[id…]}
- * folder   ["d", id, parent id, trashed at]
- * file     ["f", id, version id, revision, name, type, size, folder id, made at, changed at, maker, changer, trashed at]
+ * head         {"coffer":"names 2","changes":cursor,"building":{…} or null}, then a line for each page
+ * of a page    ["lower bound of its keys", "id of the page"]
+ * page         {"coffer":"names 2","page":id}, then a line for each row
+ * folder       ["folder", id, parent id, trashed at]
+ * file         ["file", id, version id, revision, name, type, size, folder id, made at, changed at, maker, changer, trashed at]
+ * unreadable   ["unreadable", id of a file]
  * ```
  */
-import { NameTable, type FolderRow, type NameRow } from "./name-table.ts";
+import type { FolderRow, IndexRow } from "./index-rows.ts";
 
 /** How far the first walk through the vault's lists has come. */
 export interface BuildProgress {
@@ -17,39 +21,63 @@ export interface BuildProgress {
   readonly cursor: string | null;
 }
 
-export interface IndexState {
-  readonly table: NameTable;
-  /** The cursor of the change feed up to which the table is true. */
+/** How much of the vault an index shows. */
+export interface IndexProgress {
+  /** The cursor of the change feed up to which the rows are true. */
   readonly changes: string;
   /** null: all was listed. */
   readonly building: BuildProgress | null;
 }
 
-const FORMAT = "names 1";
-
-type FileLine = ["f", ...unknown[]];
-
-/** Compressed: ids and dates of many files are much alike. */
-export async function encodeIndex({ table, changes, building }: IndexState): Promise<Uint8Array> {
-  const head = JSON.stringify({ coffer: FORMAT, changes, building, unreadable: [...table.unreadable] });
-  const folders = [...table.folders].map(([id, { parentId, trashedAt }]) =>
-    JSON.stringify(["d", id, parentId, trashedAt]),
-  );
-  const files = table.rows().map((row) => JSON.stringify(lineOf(row)));
-  return through(new CompressionStream("gzip"), new Blob([[head, ...folders, ...files].join("\n")]));
+export interface PageEntry {
+  /** No key of the page is lower, and those of the page before all are. */
+  readonly from: string;
+  readonly id: string;
 }
 
-/** null: another version wrote it. What a holder of the vault's key wrote is taken as it is. */
-export async function decodeIndex(bytes: Uint8Array): Promise<IndexState | null> {
+export interface HeadText extends IndexProgress {
+  readonly pages: readonly PageEntry[];
+}
+
+const FORMAT = "names 2";
+
+export async function encodeHead({ changes, building, pages }: HeadText): Promise<Uint8Array> {
+  return encode(
+    { changes, building },
+    pages.map(({ from, id }) => [from, id]),
+  );
+}
+
+/** null: another version wrote it. */
+export async function decodeHead(bytes: Uint8Array): Promise<HeadText | null> {
+  const text = await decode(bytes);
+  if (text === null || typeof text.head["changes"] !== "string") return null;
+  const pages = (text.lines as [string, string][]).map(([from, id]): PageEntry => ({ from, id }));
+  return { changes: text.head["changes"], building: (text.head["building"] ?? null) as BuildProgress | null, pages };
+}
+
+export async function encodePage(id: string, rows: readonly IndexRow[]): Promise<Uint8Array> {
+  return encode({ page: id }, rows.map(lineOf));
+}
+
+/** null: it is not that page, or another version wrote it. What a holder of the vault's key wrote is taken as it is. */
+export async function decodePage(id: string, bytes: Uint8Array): Promise<readonly IndexRow[] | null> {
+  const text = await decode(bytes);
+  return text === null || text.head["page"] !== id ? null : text.lines.map(rowOf);
+}
+
+/** Compressed: ids and dates of many files are much alike. */
+async function encode(head: object, lines: readonly unknown[][]): Promise<Uint8Array> {
+  const text = [{ coffer: FORMAT, ...head }, ...lines].map((line) => JSON.stringify(line)).join("\n");
+  return through(new CompressionStream("gzip"), new Blob([text]));
+}
+
+async function decode(bytes: Uint8Array): Promise<{ head: Record<string, unknown>; lines: unknown[][] } | null> {
   try {
     const opened = await through(new DecompressionStream("gzip"), new Blob([Uint8Array.from(bytes)]));
-    const [head = "", ...lines] = new TextDecoder("utf-8", { fatal: true }).decode(opened).split("\n");
-    const { coffer, changes, building, unreadable } = JSON.parse(head) as Record<string, unknown>;
-    if (coffer !== FORMAT || typeof changes !== "string") return null;
-    const table = new NameTable();
-    for (const line of lines) readLine(table, JSON.parse(line) as unknown[]);
-    for (const id of unreadable as string[]) table.unreadable.add(id);
-    return { table, changes, building: building as BuildProgress | null };
+    const [first = "", ...lines] = new TextDecoder("utf-8", { fatal: true }).decode(opened).split("\n");
+    const head = JSON.parse(first) as Record<string, unknown>;
+    return head["coffer"] === FORMAT ? { head, lines: lines.map((line) => JSON.parse(line) as unknown[]) } : null;
   } catch {
     return null;
   }
@@ -62,18 +90,21 @@ async function through(transform: CompressionStream | DecompressionStream, from:
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-function lineOf(row: NameRow): FileLine {
-  const { id, versionId, revision, name, contentType, size, folderId } = row;
-  const { createdAt, updatedAt, createdBy, updatedBy, trashedAt } = row;
+function lineOf(row: IndexRow): unknown[] {
+  if (row.kind === "unreadable") return [row.kind, row.id];
+  if (row.kind === "folder") return [row.kind, row.id, row.folder.parentId, row.folder.trashedAt];
+  const { id, versionId, revision, name, contentType, size, folderId } = row.file;
+  const { createdAt, updatedAt, createdBy, updatedBy, trashedAt } = row.file;
   const facts = [id, versionId, revision, name, contentType, size, folderId];
-  return ["f", ...facts, createdAt, updatedAt, createdBy, updatedBy, trashedAt];
+  return [row.kind, ...facts, createdAt, updatedAt, createdBy, updatedBy, trashedAt];
 }
 
-function readLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): void {
-  if (kind === "d") {
+function rowOf([kind, first, ...rest]: readonly unknown[]): IndexRow {
+  const id = first as string;
+  if (kind === "unreadable") return { kind, id };
+  if (kind === "folder") {
     const [parentId, trashedAt] = rest as [FolderRow["parentId"], FolderRow["trashedAt"]];
-    table.folders.set(id as string, { parentId, trashedAt });
-    return;
+    return { kind, id, folder: { parentId, trashedAt } };
   }
   const [
     versionId,
@@ -88,8 +119,8 @@ function readLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): vo
     updatedBy,
     trashedAt,
   ] = rest as [string, number, string, string, number, string | null, string, string, ...(string | null)[]];
-  table.put({
-    id: id as string,
+  const file = {
+    id,
     versionId,
     revision,
     name,
@@ -101,5 +132,6 @@ function readLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): vo
     createdBy: createdBy ?? null,
     updatedBy: updatedBy ?? null,
     trashedAt: trashedAt ?? null,
-  });
+  };
+  return { kind: "file", id, file };
 }

@@ -2,7 +2,7 @@
 import type { Connection } from "../connection/options.ts";
 import { SdkError } from "../http/errors.ts";
 import { toVaultError } from "../shared-vaults/vault-terms.ts";
-import { vaultSession } from "../shared-vaults/vault-session.ts";
+import { vaultRegistry } from "../shared-vaults/client-vaults.ts";
 import { NameIndex, type IndexReadOptions } from "./name-index.ts";
 import type { NameTable } from "./name-table.ts";
 
@@ -32,12 +32,12 @@ export async function openIndex(
   vaultId: string,
   options: IndexReadOptions & { readonly isNamed: boolean },
 ): Promise<SearchSide> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const index = indexOf(connection, vaultId);
   try {
     const vault = await (options.isNamed
-      ? session.find(vaultId, options.options)
-      : session.findUnpinned(vaultId, options.options));
+      ? registry.find(vaultId, options.options)
+      : registry.findUnpinned(vaultId, options.options));
     if (vault === null || (await vault.view()).plainNames) return { by: "service" };
     return { by: "client", table: await index.read(vault, options) };
   } catch (error) {
@@ -58,7 +58,7 @@ export async function indexedVaults(
   connection: Connection,
   listed: ReadonlyMap<string, unknown>,
 ): Promise<readonly string[]> {
-  const pins = await vaultSession(connection).pins.list(connection.service.origin);
+  const pins = await vaultRegistry(connection).pins.list(connection.service.origin);
   const indexed = new Set(await connection.sharedVaults?.names?.list());
   return pins.flatMap(({ shared, vaultId: id }) => (shared && (listed.has(id) || indexed.has(id)) ? [id] : []));
 }

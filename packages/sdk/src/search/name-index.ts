@@ -11,15 +11,15 @@ import { FILES, FOLDERS } from "../storage/items.ts";
 import { bytesOf } from "../shared-vaults/addresses.ts";
 import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { vaultError } from "../shared-vaults/vault-error.ts";
-import { vaultSession } from "../shared-vaults/vault-session.ts";
+import { vaultRegistry } from "../shared-vaults/client-vaults.ts";
 import { applyChanges, presentCursor } from "./index-changes.ts";
-import { type IndexKey, loadIndex, saveIndex } from "./index-file.ts";
-import type { BuildProgress, IndexState } from "./index-text.ts";
+import type { BuildProgress, IndexProgress } from "./index-text.ts";
 import { NameTable } from "./name-table.ts";
 import { indexItems, type IndexTarget } from "./index-items.ts";
+import { type IndexHead, type IndexKey, StoredIndex, withoutRows } from "./stored-index.ts";
 
 const PAGE_LIMIT = 1000;
-/** Items read again after which the file is written. A run after a crash asks the feed for fewer than that once more. */
+/** Items read again after which they are written. A run after a crash asks the feed for fewer than that once more. */
 const UNSAVED_LIMIT = 64;
 /** Listed items after which a build that goes on is written, so that a crash costs no more. */
 const BUILD_SAVE_LIMIT = 20_000;
@@ -28,6 +28,10 @@ const BUILD_SAVE_LIMIT = 20_000;
 function stepAfter({ kind, trashed }: BuildProgress): BuildProgress | null {
   if (!trashed) return { kind, trashed: true, cursor: null };
   return kind === "folder" ? { kind: "file", trashed: false, cursor: null } : null;
+}
+
+interface IndexState extends IndexProgress {
+  readonly table: NameTable;
 }
 
 /** How long a read may go on. It takes one step at least. */
@@ -42,6 +46,8 @@ export class NameIndex {
   readonly #vaultId: string;
   #state: IndexState | null = null;
   #key: IndexKey | null = null;
+  /** As it is in the store; null: it is not. */
+  #stored: IndexHead | null = null;
   #unsaved = 0;
   /** One update at a time. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -63,6 +69,7 @@ export class NameIndex {
 
   async delete(): Promise<void> {
     this.#state = null;
+    this.#stored = null;
     await this.#connection.sharedVaults?.names?.delete(this.#vaultId);
   }
 
@@ -74,7 +81,8 @@ export class NameIndex {
       for (let isFirst = true; state.building !== null; isFirst = false) {
         if (!isFirst && isPast()) return null;
         this.#state = state = await this.#listPage(state, state.building, limits.options);
-        if (this.#unsaved >= BUILD_SAVE_LIMIT) await this.#save(vault, state);
+        if (this.#unsaved >= BUILD_SAVE_LIMIT && !(await this.#save(vault, state)))
+          this.#state = state = await this.#load(vault, limits.options);
       }
       for (let isFirst = true; ; isFirst = false) {
         if (!isFirst && isPast()) return null;
@@ -86,10 +94,13 @@ export class NameIndex {
     } catch (error) {
       if (!isOutdated(error, state)) throw error;
       // The feed no longer reaches back so far, or the service forgot the list: all is looked at again.
+      this.#stored = this.#stored === null ? null : withoutRows(this.#stored);
       this.#state = state = await this.#startBuild(limits.options);
       return null;
     } finally {
-      if (this.#unsaved >= (state.building === null ? UNSAVED_LIMIT : 1)) await this.#save(vault, state);
+      const isDue = this.#unsaved >= (state.building === null ? UNSAVED_LIMIT : 1);
+      // Another process has written: the next call goes on from there.
+      if (isDue && !(await this.#save(vault, state))) this.#state = null;
     }
   }
 
@@ -117,9 +128,13 @@ export class NameIndex {
 
   async #load(vault: OpenVault, options: CallOptions): Promise<IndexState> {
     const store = this.#connection.sharedVaults?.names;
-    const stored = store === undefined ? null : await loadIndex(vault, store);
-    this.#key = stored?.key ?? null;
-    return stored ?? this.#startBuild(options);
+    const stored = store === undefined ? null : await new StoredIndex(vault, store).load();
+    this.#stored = stored?.head ?? null;
+    this.#key = stored?.head.key ?? null;
+    this.#unsaved = 0;
+    if (stored === null) return this.#startBuild(options);
+    const { changes, building } = stored.head;
+    return { table: stored.table, changes, building };
   }
 
   /** What changes from here on is in the feed, whatever the lists show of it. */
@@ -139,18 +154,25 @@ export class NameIndex {
     if (key !== null && (this.#key === null || comparePlaces(key, this.#key) > 0)) this.#key = key;
   }
 
-  /** Without a key nothing was verified yet, and there is nothing to keep. */
-  async #save(vault: OpenVault, state: IndexState): Promise<void> {
+  /** False: another process has written meanwhile. Without a key nothing was verified yet, and there is nothing to keep. */
+  async #save(vault: OpenVault, { table, changes, building }: IndexState): Promise<boolean> {
     const store = this.#connection.sharedVaults?.names;
     this.#unsaved = 0;
-    if (store !== undefined && this.#key !== null) await saveIndex(vault, store, { ...state, key: this.#key });
+    if (store !== undefined && this.#key !== null) {
+      const update = { changes, building, key: this.#key, rows: table.updates() };
+      const head = await new StoredIndex(vault, store).write(this.#stored, update);
+      if (head === null) return false;
+      this.#stored = head;
+    }
+    if (store === undefined || this.#key !== null) table.markStored();
+    return true;
   }
 }
 
 /** By the chain, whatever the service says. @throws VaultError `not_a_member`. */
 async function requireMember(connection: Connection, vault: OpenVault): Promise<void> {
   const view = await vault.view();
-  const { chainAddress } = vaultSession(connection).signer;
+  const { chainAddress } = vaultRegistry(connection).signer;
   if (!isMemberIn(view, bytesOf(chainAddress), placeOf(view)))
     throw vaultError("not_a_member", `The vault's allowlist does not name ${chainAddress}`);
 }

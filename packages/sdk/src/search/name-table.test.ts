@@ -1,8 +1,9 @@
 import { rankName, searchWords } from "@coffer/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeIndex, encodeIndex } from "./index-text.ts";
-import { compareSortKeys, NameTable, nameFilter, type NameRow, type SortKey } from "./name-table.ts";
+import type { NameRow } from "./index-rows.ts";
+import { decodePage, encodePage } from "./index-text.ts";
+import { compareSortKeys, NameTable, nameFilter, type SortKey } from "./name-table.ts";
 
 const piece = fc.constantFrom(..."aAbßẞéE\u0301İıſσς ._-7你👍".split(""), "ab", "ﬁ", "sum");
 const text = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(""));
@@ -38,8 +39,10 @@ describe("the table of names", () => {
               return rank === null ? [] : [{ rank, made: Date.parse(row.createdAt), id: row.id }];
             })
             .sort(compareSortKeys);
-          const stored = await decodeIndex(await encodeIndex({ table: tableOf(rows), changes: "c", building: null }));
-          for (const table of [tableOf(rows), stored?.table ?? new NameTable()]) {
+          const page = rows.map((file) => ({ kind: "file", id: file.id, file }) as const);
+          const stored = new NameTable();
+          for (const row of (await decodePage("p", await encodePage("p", page))) ?? []) stored.load(row);
+          for (const table of [tableOf(rows), stored]) {
             const found: SortKey[] = [];
             for (
               let page = table.search(wanted, null, most);
@@ -58,8 +61,9 @@ describe("the table of names", () => {
   it("climbs to a folder over any number of levels, and ends in a ring", () => {
     const table = tableOf([rowOf("deep", 1, { folderId: "d99" }), rowOf("ringed", 2, { folderId: "r1" })]);
     for (let at = 0; at < 100; at += 1)
-      table.folders.set(`d${String(at)}`, { parentId: at === 0 ? null : `d${String(at - 1)}`, trashedAt: null });
-    table.folders.set("r1", { parentId: "r2", trashedAt: null }).set("r2", { parentId: "r1", trashedAt: null });
+      table.putFolder(`d${String(at)}`, { parentId: at === 0 ? null : `d${String(at - 1)}`, trashedAt: null });
+    table.putFolder("r1", { parentId: "r2", trashedAt: null });
+    table.putFolder("r2", { parentId: "r1", trashedAt: null });
     const below = (folderId: string) => table.search(nameFilter({ folderId }), null, 9).map(({ row }) => row.name);
     expect([below("d0"), below("r2"), below("d99"), below("other")]).toEqual([["deep"], ["ringed"], ["deep"], []]);
   });

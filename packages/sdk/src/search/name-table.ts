@@ -1,28 +1,7 @@
 /** The verified names of one vault in memory: a table of files, a table of folders, and the search in them. */
 import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract";
+import { type FolderRow, type IndexRow, keyOfRow, type NameRow } from "./index-rows.ts";
 import type { FileSearchQuery } from "./search-types.ts";
-
-/** A file as the index keeps it. It holds no paths: a folder's new name or place changes one row. */
-export interface NameRow {
-  readonly id: string;
-  readonly versionId: string;
-  readonly revision: number;
-  readonly name: string;
-  readonly contentType: string;
-  readonly size: number;
-  readonly folderId: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** Chain address; null: nobody has proved it. */
-  readonly createdBy: string | null;
-  readonly updatedBy: string | null;
-  readonly trashedAt: string | null;
-}
-
-export interface FolderRow {
-  readonly parentId: string | null;
-  readonly trashedAt: string | null;
-}
 
 /** The place of a matching file in the order of all: by rank, the newest first, then by id. */
 export interface SortKey {
@@ -66,36 +45,102 @@ interface IndexedFile {
   readonly words: readonly string[];
 }
 
+/** A row that is not as it is stored. */
+export interface RowUpdate {
+  /** The key (`keyOfRow`) under which it is stored; null: it is not. */
+  readonly before: string | null;
+  /** null: it is not there any more. */
+  readonly row: IndexRow | null;
+}
+
 export class NameTable {
-  readonly folders = new Map<string, FolderRow>();
-  /** Ids of files whose names do not verify. */
-  readonly unreadable = new Set<string>();
+  readonly #folders = new Map<string, FolderRow>();
+  readonly #unreadable = new Set<string>();
+  /** Rows that were changed since they were stored, by kind and id, each with the key that it is stored under. */
+  readonly #changed = new Map<
+    string,
+    { readonly kind: IndexRow["kind"]; readonly id: string; readonly before: string | null }
+  >();
   readonly #files = new Map<string, IndexedFile>();
   /** Newest first; null: to be sorted again. */
   #ordered: readonly IndexedFile[] | null = null;
 
-  get size(): number {
-    return this.#files.size;
+  get folders(): ReadonlyMap<string, FolderRow> {
+    return this.#folders;
   }
 
-  find(id: string): NameRow | null {
-    return this.#files.get(id)?.row ?? null;
-  }
-
-  rows(): NameRow[] {
-    return this.#inOrder().map(({ row }) => row);
+  /** Ids of files whose names do not verify. */
+  get unreadable(): ReadonlySet<string> {
+    return this.#unreadable;
   }
 
   put(row: NameRow): void {
+    this.#noteChange("file", row.id);
+    this.#noteChange("unreadable", row.id);
+    this.#set(row);
+  }
+
+  putUnreadable(id: string): void {
+    this.remove(id);
+    this.#noteChange("unreadable", id);
+    this.#unreadable.add(id);
+  }
+
+  putFolder(id: string, folder: FolderRow): void {
+    this.#noteChange("folder", id);
+    this.#folders.set(id, folder);
+  }
+
+  removeFolder(id: string): void {
+    this.#noteChange("folder", id);
+    this.#folders.delete(id);
+  }
+
+  /** Puts a row there as it is stored. */
+  load(row: IndexRow): void {
+    if (row.kind === "file") this.#set(row.file);
+    else if (row.kind === "folder") this.#folders.set(row.id, row.folder);
+    else this.#unreadable.add(row.id);
+  }
+
+  /** What the stored rows have to become. */
+  updates(): RowUpdate[] {
+    return [...this.#changed.values()]
+      .map(({ kind, id, before }): RowUpdate => ({ before, row: this.#find(kind, id) }))
+      .filter(({ before, row }) => before !== null || row !== null);
+  }
+
+  /** From now on the rows are stored as they are. */
+  markStored(): void {
+    this.#changed.clear();
+  }
+
+  #noteChange(kind: IndexRow["kind"], id: string): void {
+    const name = `${kind} ${id}`;
+    if (this.#changed.has(name)) return;
+    const row = this.#find(kind, id);
+    this.#changed.set(name, { kind, id, before: row === null ? null : keyOfRow(row) });
+  }
+
+  #find(kind: IndexRow["kind"], id: string): IndexRow | null {
+    if (kind === "unreadable") return this.#unreadable.has(id) ? { kind, id } : null;
+    const [file, folder] = [this.#files.get(id)?.row, this.#folders.get(id)];
+    if (kind === "file") return file === undefined ? null : { kind, id, file };
+    return folder === undefined ? null : { kind, id, folder };
+  }
+
+  #set(row: NameRow): void {
     const folded = foldText(row.name);
     const [made, type] = [Date.parse(row.createdAt), bareType(row.contentType)];
     this.#files.set(row.id, { row, made, type, folded, words: searchWords(folded) });
-    this.unreadable.delete(row.id);
+    this.#unreadable.delete(row.id);
     this.#ordered = null;
   }
 
   remove(id: string): void {
-    this.unreadable.delete(id);
+    this.#noteChange("file", id);
+    this.#noteChange("unreadable", id);
+    this.#unreadable.delete(id);
     if (this.#files.delete(id)) this.#ordered = null;
   }
 

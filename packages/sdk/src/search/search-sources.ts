@@ -3,17 +3,11 @@ import { rankName, searchWords } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import type { FileSearchQuery } from "./search-types.ts";
 import { searchAtService } from "./service-search.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { FoundFile } from "./search-types.ts";
+import type { NameRow } from "./index-rows.ts";
 import { FIRST, type ServicePosition } from "./search-cursor.ts";
-import {
-  compareSortKeys,
-  type Hit,
-  type NameRow,
-  type NameTable,
-  type SortKey,
-  type NameFilter,
-} from "./name-table.ts";
+import { compareSortKeys, type Hit, type NameTable, type SortKey, type NameFilter } from "./name-table.ts";
 
 /** A matching file with its place in the order of all. */
 export interface RankedFile extends SortKey {
@@ -134,7 +128,7 @@ export class ServiceSource implements Source {
     this.position = { ...this.position, returned: at === -1 ? returned : at + 1 };
   }
 
-  #rankedFile(file: File): RankedFile | null {
+  #rankedFile(file: WireFile): RankedFile | null {
     const rank = file.unreadable === undefined ? rankName(searchWords(file.name), this.#words) : null;
     const { vaultId } = this.#search.query;
     if (rank === null || (vaultId ?? file.vaultId) !== file.vaultId || this.#search.isElsewhere(file.vaultId))

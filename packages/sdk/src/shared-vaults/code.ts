@@ -2,6 +2,7 @@
 export * from "./content/encrypted-download.ts";
 export * from "./content/past-versions.ts";
 export * from "./content/encrypted-codec.ts";
+export * from "./content/shared-commit.ts";
 export * from "./deletion-proof.ts";
 export * from "./export/export.ts";
 export * from "./export/open-export.ts";
@@ -13,5 +14,5 @@ export * from "./names/entry-history.ts";
 export * from "./names/vault-finder.ts";
 export * from "./network-check.ts";
 export * from "./vault-calls.ts";
-export * from "./vault-session.ts";
+export * from "./client-vaults.ts";
 export * from "../search/local-indexes.ts";

@@ -51,7 +51,7 @@ export class Condition {
   }
 
   /** This call itself has brought the folder's names under the current key: the item has the entry that it signed then. */
-  noteStaged(staged: ReadonlyMap<string, SharedEntry>, id: string): void {
+  acceptStaged(staged: ReadonlyMap<string, SharedEntry>, id: string): void {
     const [entry, before] = [staged.get(id), this.#followed];
     if (this.#tag === null || entry === undefined || before === null) return;
     const { previous } = parseEntryStatement(fromBase64(entry.entry) ?? new Uint8Array(0));

@@ -20,8 +20,8 @@ import type { Vault } from "@coffer/contract";
 import { vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
 import { untilSeen } from "./service-view.ts";
-import type { VaultSession } from "./session.ts";
-import { vaultSession } from "./vault-session.ts";
+import type { VaultRegistry } from "./vault-registry.ts";
+import { vaultRegistry } from "./client-vaults.ts";
 import type { CreationJournal } from "../transfer/journals.ts";
 
 /** A new shared vault. */
@@ -54,19 +54,19 @@ export async function createSharedVault(
 ): Promise<CreatedVault> {
   // Checked before paying for an object that no vault could name.
   const stored = chosenName(vaultsGroup.create.id, name);
-  const session = vaultSession(connection);
-  await requireLinkedAddress(session, options);
-  const creation = openCreation(session, stored, journal);
-  const { object, warnings } = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
+  const registry = vaultRegistry(connection);
+  await requireLinkedAddress(registry, options);
+  const creation = openCreation(registry, stored, journal);
+  const { object, warnings } = await inVaultTerms(() => findOrCreate(registry, creation, plainNames));
   const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)
     throw vaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
-  await session.pinFirst(vault, session.signer.chainAddress);
+  await registry.pinFirst(vault, registry.signer.chainAddress);
   await creation.finish();
   return { ...vault, warnings };
 }
 
-async function requireLinkedAddress({ connection, signer }: VaultSession, options?: CallOptions): Promise<void> {
+async function requireLinkedAddress({ connection, signer }: VaultRegistry, options?: CallOptions): Promise<void> {
   const { account } = await callOn(connection, accountGroup.get, {}, options);
   if (account.chainAddress === signer.chainAddress) return;
   const linked = account.chainAddress === null ? "no chain address" : account.chainAddress;
@@ -85,7 +85,7 @@ interface Creation {
 }
 
 function openCreation(
-  { connection, signer }: VaultSession,
+  { connection, signer }: VaultRegistry,
   vaultName: string,
   journal: CreationJournal | undefined,
 ): Creation {
@@ -113,16 +113,16 @@ interface CreatedObject extends Pick<CreatedVault, "warnings"> {
   readonly object: VaultObject;
 }
 
-async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<CreatedObject> {
-  const { chain, signer } = session;
+async function findOrCreate(registry: VaultRegistry, creation: Creation, plainNames: boolean): Promise<CreatedObject> {
+  const { chain, signer } = registry;
   const vault = { plainNames, ...(signer.statements === undefined ? {} : { signingKey: signer.statements.publicKey }) };
   for (let look = 1; ; look += 1) {
     const saved = await creation.load();
     const object = saved === null ? null : await resumeCreation(chain, signer.chainAddress, vault, saved);
     if (object !== null) return { object, warnings: [] };
-    if ((await findNamed(session, creation)) !== null) throw nameExists();
+    if ((await findNamed(registry, creation)) !== null) throw nameExists();
     try {
-      return await create(session, creation, vault);
+      return await create(registry, creation, vault);
     } catch (error) {
       if (!(error instanceof OtherCreation) || look >= ATTEMPTS) throw error;
       if (error.vault === null) continue;
@@ -144,13 +144,13 @@ class OtherCreation extends Error {
   }
 }
 
-async function create(session: VaultSession, creation: Creation, vault: NewVaultFacts): Promise<CreatedObject> {
-  const { chain, signer } = session;
+async function create(registry: VaultRegistry, creation: Creation, vault: NewVaultFacts): Promise<CreatedObject> {
+  const { chain, signer } = registry;
   const created = await createVault(chain, transactionSigner(signer), vault, {
     beforeSend: async (_digest, signed) => {
       if (!(await creation.save(encodeCreation(signed)))) throw new OtherCreation(null);
       // Another process may have kept its transaction, made its vault and tidied up since the first look.
-      const existing = await findNamed(session, creation);
+      const existing = await findNamed(registry, creation);
       if (existing === null) return;
       await creation.finish();
       throw new OtherCreation(existing);
@@ -189,7 +189,7 @@ async function register(
 }
 
 /** Checked before paying for an object that no vault could name. */
-function findNamed({ connection }: VaultSession, { vaultName }: Creation): Promise<Vault | null> {
+function findNamed({ connection }: VaultRegistry, { vaultName }: Creation): Promise<Vault | null> {
   return findVault(connection, ({ name }) => name === vaultName);
 }
 

@@ -5,7 +5,7 @@ import type { Connection, CallOptions } from "../connection/options.ts";
 import type { VaultPin } from "./trust/pins.ts";
 import { findVaultOf } from "./names/vault-finder.ts";
 import { vaultError } from "./vault-error.ts";
-import { requireSameNetwork, vaultSession } from "./vault-session.ts";
+import { requireSameNetwork, vaultRegistry } from "./client-vaults.ts";
 
 /** One of the two: the vault, or a file or a version of one by their ids alone. */
 export type Deleted =
@@ -27,21 +27,21 @@ export async function proveDeletion(
   deleted: Deleted,
   options?: CallOptions,
 ): Promise<{ readonly "coffer-proof": string }> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const { deletion, pin } = await whereOf(connection, deleted, options);
   if (pin === null || pin.chainObjectId === null) {
     const message =
       "The vault was public when this client first met it, and now the service asks for the proof of a shared one";
     throw vaultError("vault_changed", message);
   }
-  requireSameNetwork(session, pin);
+  requireSameNetwork(registry, pin);
   const { account } = await callOn(connection, accountGroup.get, {}, options);
   const { vaultId, ...body } = deletion;
   const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);
-  const { chainAddress } = session.signer;
+  const { chainAddress } = registry.signer;
   const whose = { accountId: account.id, chainObjectId: pin.chainObjectId };
   const text = renderDeletionText({ ...connection.service, chainAddress, ...whose, ...deletion, nonce });
-  const signature = await session.signer.signPersonalMessage(new TextEncoder().encode(text));
+  const signature = await registry.signer.signPersonalMessage(new TextEncoder().encode(text));
   return { "coffer-proof": `${nonce}.${signature}` };
 }
 
@@ -56,7 +56,7 @@ interface Where {
 async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<Where> {
   if ("vaultId" in deleted) {
     const vaultId = deleted.vaultId.toLowerCase();
-    return { deletion: { act: deleted.act, vaultId }, pin: await vaultSession(connection).pin(vaultId, options) };
+    return { deletion: { act: deleted.act, vaultId }, pin: await vaultRegistry(connection).pin(vaultId, options) };
   }
   const fileId = deleted.fileId.toLowerCase();
   const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, options);

@@ -10,6 +10,11 @@ import type { NetworkCheck } from "./network-check.ts";
 
 export type { SharedVaultOptions, SharedVaults } from "../connection/options.ts";
 export type { NetworkCheck } from "./network-check.ts";
+export { memoryStore } from "../store/memory-store.ts";
+export { followTable, rowsOf, type TableCopy } from "../store/profile-store.ts";
+export { pinStore } from "./trust/pin-store.ts";
+export type { SeenStoreOptions } from "./trust/seen-store.ts";
+export { vaultStores, type VaultStores } from "./vault-stores.ts";
 
 /**
  * The value of `sharedVaults` for `createClient`. Sends nothing, and loads nothing yet.

@@ -68,7 +68,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   unsupported_version: "Update this client.",
   unsupported_suite: "Update this client.",
   not_encrypted: "Do not use the file: a shared vault holds encrypted files only.",
-  vault_unnamed: "Name the vault: give its id as vaultId.",
+  vault_required: "Name the vault: give its id as vaultId.",
   shared_vault: HOW_TO_OPEN,
   public_vault: "Use a shared vault.",
   signing_key_missing:

@@ -1,7 +1,7 @@
 import type { File as ListedFile } from "@coffer/contract";
 
 /** A file with what the wire carries of it, too: callers get the `File` of item-types.ts. */
-export type File = ListedFile & {
+export type WireFile = ListedFile & {
   readonly storedSize?: number;
   readonly unreadable?: string;
   readonly tag?: string;

@@ -17,6 +17,7 @@ import { MOVE, refuseUndefinedPlaces } from "../http/required-fields.ts";
 import type { FileSearchQuery } from "../search/search-types.ts";
 import { searchAtService } from "../search/service-search.ts";
 import type { DownloadOptions } from "../transfer/content-headers.ts";
+import type { CommittedFile, FileCommitChange, FileCommitOptions } from "../transfer/commit-changes.ts";
 import type { Download } from "../transfer/stored-download.ts";
 import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "../transfer/upload-options.ts";
 import type { UploadOutcome, UploadResult } from "../transfer/upload-codec.ts";
@@ -177,6 +178,28 @@ export interface FileResource {
     folderId: string | null,
     options?: PlaceOptions,
   ): Promise<ItemOutcome[]>;
+  /**
+   * Makes up to 100 new versions, renames, moves and trashings in one vault, each under its own condition: all of them, or none. Contents are
+   * sent first, at most 256 MiB together, and the service holds them until the commit. Names are compared at the end, so files may swap theirs.
+   * In a shared vault each change is signed by itself; that it was all or nothing is the service's word. If the vault or the names of a folder
+   * changed meanwhile, everything is signed and sent again, in at most three rounds. A failure frees what was held. If you name the commit
+   * (`idempotencyKey`) and its answer was lost, what is held stays for a day, so that a repeat finds it.
+   * @throws ContractError `invalid_request` for changes that contradict themselves or one another, before anything is sent.
+   * @throws ApiError `precondition_failed` if a file is not as its `ifMatch` says: `itemId` names it, and `currentTag` is its present tag.
+   * @throws ApiError `name_exists`, `trashed`, `different_vault`, `not_found`, `storage_quota`, `file_too_large`, …; `itemId` names the file.
+   * @throws VaultError `generation_moved`, … after the third round.
+   * @throws IntegrityError when the server holds other bytes.
+   *
+   * @example
+   * ```ts
+   * const [report, draft] = await client.files.commit(vaultId, [
+   *   { id: reportId, ifMatch: reportTag, body: "final", name: "report.txt" },
+   *   { id: draftId, ifMatch: draftTag, trash: true },
+   * ]);
+   * console.log(report?.file.tag, draft?.file.trashedAt);
+   * ```
+   */
+  commit(vaultId: string, changes: Iterable<FileCommitChange>, options?: FileCommitOptions): Promise<CommittedFile[]>;
 }
 
 /** What moves bytes is loaded with the first transfer. */
@@ -231,5 +254,6 @@ export function fileResource(connection: Connection): FileResource {
     trashMany: (some, options) => trashMany(connection, some, options),
     restoreMany: (some, options) => restoreMany(connection, some, options),
     moveMany: (some, folderId, options) => moveMany(connection, some, folderId, options),
+    commit: async (vaultId, changes, options) => (await transfers()).commitFiles(connection, vaultId, changes, options),
   };
 }

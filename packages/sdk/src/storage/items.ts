@@ -11,11 +11,11 @@ import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../http/call.ts";
 import { SdkError } from "../http/errors.ts";
 import { everyPage, type PageCursor } from "../http/every-page.ts";
-import type { File } from "./file.ts";
+import type { WireFile } from "./file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { tagged } from "../http/tag.ts";
 
-export type Item = File | Folder;
+export type Item = WireFile | Folder;
 
 /** What the wire has of an entry. */
 export type Entry = FileEntry | FolderEntry;
@@ -88,7 +88,7 @@ export function ifMatchHeader(ifMatch: string | undefined): IfMatchHeader {
   return ifMatch === undefined ? {} : { "if-match": ifMatch };
 }
 
-export const FILES: Items<File> = {
+export const FILES: Items<WireFile> = {
   kind: "file",
   updateId: filesGroup.update.id,
   restoreId: filesGroup.restore.id,

@@ -1,9 +1,9 @@
 /** One item of a list that is not as it should be: it hides no others, and never passes for one of them. */
 import type { Folder } from "@coffer/contract";
-import type { File } from "./file.ts";
+import type { WireFile } from "./file.ts";
 
 /** The result repeats none of the service's words in place of a name. `unreadable`: the code that says why. */
-export function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
+export function unnamed<Item extends WireFile | Folder>(item: Item, unreadable: string): Item {
   return {
     ...item,
     name: "",
@@ -16,6 +16,6 @@ export function unnamed<Item extends File | Folder>(item: Item, unreadable: stri
 
 const UNKNOWN_TYPE = "application/octet-stream";
 
-export function isUnnamed(item: File | Folder): boolean {
+export function isUnnamed(item: WireFile | Folder): boolean {
   return "unreadable" in item;
 }

@@ -1,4 +1,5 @@
 /** What the fake covers, what it says of the rest, and how a test answers in its place. */
+import { kyTransport } from "../http/transports.ts";
 import { api } from "@coffer/contract";
 import { setupServer } from "msw/node";
 import { describe, expect, it, vi } from "vitest";
@@ -15,7 +16,7 @@ describe("the fake", () => {
       ...["create", "list", "get", "update", "delete", "restore"].map((name) => `vaults.${name}`),
       ...["create", "list", "get", "update", "delete", "restore"].map((name) => `folders.${name}`),
       ...["upload", "content", "replace", "batch"].map((name) => `files.${name}`),
-      ...["list", "get", "update", "delete", "restore", "trashMany", "restoreMany", "moveMany"].map(
+      ...["list", "get", "update", "delete", "restore", "trashMany", "restoreMany", "moveMany", "commit"].map(
         (name) => `files.${name}`,
       ),
       ...["create", "head", "append", "terminate"].map((name) => `uploads.${name}`),
@@ -94,7 +95,7 @@ describe("a mock", () => {
     server.listen({ onUnhandledFrame: "error" });
     try {
       const { connect } = await openService(fake);
-      const client = connect({ baseUrl, transport: fetch, retry: { limit: 0 } });
+      const client = connect({ baseUrl, transport: kyTransport(), retry: { limit: 0 } });
       await expect(client.trash.empty()).rejects.toMatchObject({ code: "unavailable" });
       expect((await client.trash.list()).files).toEqual([]);
     } finally {

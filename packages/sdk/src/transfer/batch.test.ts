@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { uploadFolder } from "../node/folders/index.ts";
+import { fileStore } from "../node/store/file-store.ts";
 import { openService } from "../connection/service.test-kit.ts";
 import type { Middleware } from "../http/transports.ts";
 
@@ -28,7 +29,7 @@ it.each([
   mkdirSync(root);
   for (let at = 0; at < count; at += 1) writeFileSync(join(root, `file-${String(at)}`), String(at));
   const batches: number[] = [];
-  const options = { vaultId, journalDirectory: join(base, "journals") };
+  const options = { vaultId, store: fileStore(join(base, "store")) };
   const { failed, files } = await uploadFolder(connect({ middleware: [counting(batches)] }), root, options);
   expect({ failed, files: files.length }).toEqual({ failed: [], files: count });
   expect(batches.toSorted((one, other) => other - one)).toEqual(expected);

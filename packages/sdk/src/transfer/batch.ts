@@ -12,7 +12,7 @@ import { callOn } from "../http/call.ts";
 import { wordsOf } from "../http/encode-request.ts";
 import { toBase64 } from "./digest.ts";
 import { ContractError } from "../http/errors.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { partErrorOf } from "../http/part-error.ts";
 import type { NewFileTarget } from "./upload-codec.ts";
@@ -20,23 +20,23 @@ import type { NewFileTarget } from "./upload-codec.ts";
 /** The place of one upload in the batches. */
 export interface BatchSlot {
   /** The stored file, once a batch has brought it. Rejects as an upload by itself would. */
-  add(target: NewFileTarget, content: { readonly bytes: Uint8Array; readonly digest: Uint8Array }): Promise<File>;
+  add(target: NewFileTarget, content: { readonly bytes: Uint8Array; readonly digest: Uint8Array }): Promise<WireFile>;
   /** The upload goes by itself: no batch waits for it any more. May be called again. */
-  leave(): void;
+  release(): void;
 }
 
-interface Waiting {
+interface QueuedUpload {
   readonly target: NewFileTarget;
   readonly part: BatchPart;
   readonly bytes: Uint8Array;
-  readonly settle: { resolve(file: File): void; reject(error: unknown): void };
+  readonly settle: { resolve(file: WireFile): void; reject(error: unknown): void };
 }
 
 /**
  * Uploads that prepare what they add. More of them would all be ready at the end, and the service would wait for the
  * first batch.
  */
-const MOST_WORKING = 24;
+const MAX_ACTIVE = 24;
 
 /**
  * A batch goes when it is full, and when every upload waits for one. So nothing waits for a time to pass. All files of
@@ -45,12 +45,12 @@ const MOST_WORKING = 24;
 export class UploadBatches {
   readonly #connection: Connection;
   readonly #options: Pick<CallOptions, "signal" | "retries">;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #queued = new Map<string, QueuedUpload[]>();
   /** Uploads that may still add something: they neither wait nor are on their way. */
-  #working = 0;
+  #active = 0;
   /** Uploads that wait to begin, the first one first. */
-  readonly #beginning: (() => void)[] = [];
-  #isLooking = false;
+  readonly #starting: (() => void)[] = [];
+  #isFlushScheduled = false;
 
   constructor(connection: Connection, options: Pick<CallOptions, "signal" | "retries">) {
     this.#connection = connection;
@@ -63,68 +63,68 @@ export class UploadBatches {
     try {
       return await upload(slot);
     } finally {
-      slot.leave();
+      slot.release();
     }
   }
 
   async #open(): Promise<BatchSlot> {
-    if (this.#working >= MOST_WORKING)
+    if (this.#active >= MAX_ACTIVE)
       await new Promise<void>((resolve) => {
-        this.#beginning.push(resolve);
+        this.#starting.push(resolve);
       });
-    else this.#working += 1;
-    let isWorking = true;
-    const leave = (): void => {
-      if (!isWorking) return;
-      isWorking = false;
+    else this.#active += 1;
+    let isActive = true;
+    const release = (): void => {
+      if (!isActive) return;
+      isActive = false;
       // The place goes on to the next one, as long as there are not too many that came back.
-      const next = this.#working > MOST_WORKING ? undefined : this.#beginning.shift();
-      if (next === undefined) this.#working -= 1;
+      const next = this.#active > MAX_ACTIVE ? undefined : this.#starting.shift();
+      if (next === undefined) this.#active -= 1;
       else next();
-      this.#sendIfNobodyWorks();
+      this.#flushWhenIdle();
     };
     return {
-      leave,
+      release,
       add: async (target, { bytes, digest }) => {
         const part = await partOf(target, digest);
-        const { promise, ...settle } = Promise.withResolvers<File>();
-        this.#queue({ target, part, bytes, settle });
-        leave();
+        const { promise, ...settle } = Promise.withResolvers<WireFile>();
+        this.#enqueue({ target, part, bytes, settle });
+        release();
         try {
           return await promise;
         } finally {
           // It may be tried again.
-          isWorking = true;
-          this.#working += 1;
+          isActive = true;
+          this.#active += 1;
         }
       },
     };
   }
 
-  #queue(one: Waiting): void {
+  #enqueue(one: QueuedUpload): void {
     const vault = one.target.vaultId ?? one.target.folderId ?? "";
-    const batch = this.#waiting.get(vault) ?? [];
+    const batch = this.#queued.get(vault) ?? [];
     const size = batch.reduce((sum, { bytes }) => sum + bytes.length, one.bytes.length);
     if (size > MAX_BATCH_BYTES) this.#send(vault);
-    const open = this.#waiting.get(vault) ?? [];
-    this.#waiting.set(vault, open);
+    const open = this.#queued.get(vault) ?? [];
+    this.#queued.set(vault, open);
     open.push(one);
     if (open.length >= MAX_BATCH_FILES) this.#send(vault);
   }
 
   /** After everything that runs now: an upload that has come back from a batch may be followed by the next one. */
-  #sendIfNobodyWorks(): void {
-    if (this.#working > 0 || this.#isLooking) return;
-    this.#isLooking = true;
+  #flushWhenIdle(): void {
+    if (this.#active > 0 || this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     setTimeout(() => {
-      this.#isLooking = false;
-      if (this.#working === 0) for (const vault of [...this.#waiting.keys()]) this.#send(vault);
+      this.#isFlushScheduled = false;
+      if (this.#active === 0) for (const vault of [...this.#queued.keys()]) this.#send(vault);
     }, 0);
   }
 
   #send(vault: string): void {
-    const batch = this.#waiting.get(vault) ?? [];
-    this.#waiting.delete(vault);
+    const batch = this.#queued.get(vault) ?? [];
+    this.#queued.delete(vault);
     sendBatch(this.#connection, batch, this.#options).catch((error: unknown) => {
       for (const { settle } of batch) settle.reject(error);
     });
@@ -133,7 +133,7 @@ export class UploadBatches {
 
 async function sendBatch(
   connection: Connection,
-  batch: readonly Waiting[],
+  batch: readonly QueuedUpload[],
   options: Pick<CallOptions, "signal" | "retries">,
 ): Promise<void> {
   const boundary = `coffer-${crypto.randomUUID()}`;
@@ -151,7 +151,7 @@ async function sendBatch(
   for (const [at, { target, settle }] of batch.entries()) {
     const { file, error } = results[at] ?? { file: null, error: null };
     if (file !== null) {
-      const issue = otherThan(target, file);
+      const issue = mismatchOf(target, file);
       if (issue === null) settle.resolve(file);
       else
         settle.reject(new ContractError("response", batchesGroup.batch.id, [`body.results[${String(at)}].${issue}`]));
@@ -160,7 +160,7 @@ async function sendBatch(
 }
 
 /** What an upload by itself compares, too: the answer is about the file that was sent. */
-function otherThan({ name, vaultId, folderId }: NewFileTarget, file: File): string | null {
+function mismatchOf({ name, vaultId, folderId }: NewFileTarget, file: WireFile): string | null {
   if (vaultId !== undefined && file.vaultId !== vaultId) return "file: other vaultId";
   if (folderId !== undefined && file.folderId !== folderId) return "file: other folderId";
   return name !== null && file.name !== name.normalize("NFC") ? "file: other name" : null;
@@ -168,7 +168,7 @@ function otherThan({ name, vaultId, folderId }: NewFileTarget, file: File): stri
 
 const ENCODER = new TextEncoder();
 
-function renderForm(boundary: string, batch: readonly Waiting[]): Uint8Array {
+function renderForm(boundary: string, batch: readonly QueuedUpload[]): Uint8Array {
   const pieces = batch.flatMap(({ part, bytes }) => [
     ENCODER.encode(
       `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="file"\r\n${PART_HEADER}: ${renderPart(part)}\r\n\r\n`,

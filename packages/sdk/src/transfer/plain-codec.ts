@@ -6,7 +6,7 @@ import { sharedCode } from "../connection/shared-code.ts";
 import { callOn } from "../http/call.ts";
 import { VaultError } from "../http/errors.ts";
 import { tagged } from "../http/tag.ts";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { Source } from "./source.ts";
 import type { EncodedUpload, UploadCodec, UploadResult, UploadTarget } from "./upload-codec.ts";
 
@@ -34,7 +34,7 @@ export class PlainCodec implements UploadCodec {
   }
 
   /** The sender has compared size and digest with what it sent. */
-  async receipt(file: File): Promise<UploadResult> {
+  async receipt(file: WireFile): Promise<UploadResult> {
     const { vaultId } = this.#upload.target;
     const result = { file: tagged(file), bytes: file.size, sha256: file.sha256 };
     if (this.#connection.sharedVaults !== null && vaultId !== undefined)

@@ -4,16 +4,14 @@ import type { Connection } from "../connection/options.ts";
 import { callOn, send } from "../http/call.ts";
 import { AbortError, ApiError, ContractError } from "../http/errors.ts";
 import { isWorthRepeating, Repeats } from "../http/retry.ts";
-import type { File } from "../storage/file.ts";
 import { createHasher, digestOf, toBase64, toHex, type Hasher } from "./digest.ts";
 import type { Checkpoint } from "./journals.ts";
 import { notResumable, otherSize } from "./source.ts";
-import { requireSameBytes } from "./store-request.ts";
 import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./tus-session.ts";
-import type { EncodedBytes, EncodedUpload } from "./upload-codec.ts";
+import type { EncodedBytes, EncodedUpload, SentFile } from "./upload-codec.ts";
 import type { UploadOptions } from "./upload-options.ts";
 
-interface PartOptions extends UploadOptions {
+export interface PartOptions extends UploadOptions {
   /** Bytes of the whole. */
   readonly size: number;
   readonly partBytes: number;
@@ -24,7 +22,11 @@ interface PartOptions extends UploadOptions {
  * After a failure it asks for the durable offset and goes on there. If it cannot go on, it ends the session on the
  * server, unless a journal will go on with it.
  */
-export async function sendParts(connection: Connection, upload: EncodedUpload, options: PartOptions): Promise<File> {
+export async function sendParts(
+  connection: Connection,
+  upload: EncodedUpload,
+  options: PartOptions,
+): Promise<SentFile> {
   const { journal, signal, size } = options;
   const { target } = upload;
   const session = { ...options, idempotencyKey: upload.idempotencyKey };
@@ -35,7 +37,7 @@ export async function sendParts(connection: Connection, upload: EncodedUpload, o
     if (target.kind === "version" && fileId !== target.fileId)
       throw wrongAnswer("headers.file-id: not what was asked for");
     const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, { signal });
-    return requireSameBytes(file, size, sha256);
+    return { file, bytes: size, sha256 };
   } catch (error) {
     if (journal?.survives(error) !== true) await endUpload(connection, uploadId);
     throw error;
@@ -49,7 +51,7 @@ interface Part {
 }
 
 /** The parts of one session. */
-class PartSender {
+export class PartSender {
   readonly #connection: Connection;
   readonly #uploadId: string;
   readonly #content: EncodedBytes;
@@ -71,6 +73,14 @@ class PartSender {
 
   /** The file, and the digest of the whole: also of what the server has already. */
   async sendFrom(from: Standing): Promise<{ readonly fileId: string; readonly sha256: string }> {
+    const { standing, sha256 } = await this.sendRest(from);
+    const fileId = standing.fileId ?? (await this.#findStanding())?.fileId ?? null;
+    if (fileId === null) throw wrongAnswer("headers.file-id: missing on a finished upload");
+    return { fileId, sha256 };
+  }
+
+  /** The same of bytes that need not make a file. */
+  async sendRest(from: Standing): Promise<{ readonly standing: Standing; readonly sha256: string }> {
     const { onProgress, size } = this.#options;
     for (let offset = 0; offset < from.offset;) offset += (await this.#read(offset, from.offset)).bytes.length;
     let standing = from;
@@ -88,9 +98,7 @@ class PartSender {
         await settled;
       }
     }
-    const fileId = standing.fileId ?? (await this.#findStanding())?.fileId ?? null;
-    if (fileId === null) throw wrongAnswer("headers.file-id: missing on a finished upload");
-    return { fileId, sha256: toHex(this.#hasher.digest()) };
+    return { standing, sha256: toHex(this.#hasher.digest()) };
   }
 
   async #read(offset: number, end = this.#options.size): Promise<Part> {

@@ -69,7 +69,7 @@ export interface StoredDownload {
    * For bytes that will be decrypted. A broken connection goes on in this version, also when another one has become
    * current. Each byte is authenticated then, so the announced digest does not count.
    */
-  keepTo(versionId: string): void;
+  pinVersion(versionId: string): void;
 }
 
 export async function openStored(
@@ -109,7 +109,7 @@ export async function openStored(
     stream,
     bytes: () => collect(stream, length),
   };
-  const keepTo = (current: string): void => {
+  const pinVersion = (current: string): void => {
     version = current;
     reading.sha256 = null;
   };
@@ -120,7 +120,7 @@ export async function openStored(
     });
     return collect(beginning.answer.body, beginning.facts.length);
   };
-  return { download, shown: answer.headers.get(HEADERS.file), readStart, read, keepTo };
+  return { download, shown: answer.headers.get(HEADERS.file), readStart, read, pinVersion };
 }
 
 interface OpenContent {

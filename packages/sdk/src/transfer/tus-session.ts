@@ -41,6 +41,22 @@ export async function openSession(
   return createSession(connection, target, size, { ...options, idempotencyKey }, checkpoint);
 }
 
+/** All bytes of an upload, and their digest. */
+export interface WholeContent {
+  readonly bytes: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
+/** Begins a session, and sends all its bytes with the creation. What of them is there, `standing` says. */
+export function openWholeSession(
+  connection: Connection,
+  target: UploadTarget,
+  whole: WholeContent,
+  options: UploadOptions,
+): Promise<{ uploadId: string; standing: Standing }> {
+  return createSession(connection, target, whole.bytes.length, options, null, { whole });
+}
+
 /** A session that has made its file is useless once that file is in the trash or gone: the caller wants the bytes again. */
 async function isOfUse(connection: Connection, { fileId }: Standing, { signal }: UploadOptions): Promise<boolean> {
   if (fileId === null) return true;
@@ -58,28 +74,33 @@ async function createSession(
   size: number,
   options: UploadOptions,
   checkpoint: Checkpoint | null,
-  isRenamed = false,
+  { isRenamed = false, whole = null }: { readonly isRenamed?: boolean; readonly whole?: WholeContent | null } = {},
 ): Promise<{ uploadId: string; standing: Standing }> {
   const { signal, idempotencyKey, retries } = options;
-  const answer = await send(
-    connection,
-    uploadsGroup.create,
-    { headers: creationHeaders(target, size) },
-    { signal, idempotencyKey, retries },
-  );
+  const headers = creationHeaders(target, size);
+  const input =
+    whole === null
+      ? { headers }
+      : {
+          headers: { ...headers, "upload-checksum": `sha256 ${toBase64(whole.digest)}` },
+          body: whole.bytes,
+        };
+  const answer = await send(connection, uploadsGroup.create, input, { signal, idempotencyKey, retries });
   // Only the id of Location is used: the credential never goes to an address that an answer names.
   const uploadId = /\/api\/uploads\/([0-9a-f-]{36})$/.exec(answer.headers.get("location") ?? "")?.[1];
   if (uploadId === undefined)
     throw new ContractError("response", uploadsGroup.create.id, ["headers.location: not an upload"]);
   await checkpoint?.created(uploadId);
   // A repeated creation (same Idempotency-Key) answers an earlier session, which may hold bytes already.
-  if (answer.headers.get(HEADERS.idempotentReplay) === null) return { uploadId, standing: { offset: 0, fileId: null } };
+  if (answer.headers.get(HEADERS.idempotentReplay) === null)
+    return { uploadId, standing: whole === null ? { offset: 0, fileId: null } : parseStanding(answer, size) };
   const standing = await findStanding(connection, uploadId, size, options);
   if (standing !== null) return { uploadId, standing };
   if (isRenamed) throw new ContractError("response", uploadsGroup.create.id, ["a new key answers an old session"]);
   // That session was given up: its key would answer it for a day, so the next creation has a new key.
   const renamed = (await checkpoint?.restarted()) ?? crypto.randomUUID();
-  return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint, true);
+  const renaming = { ...options, idempotencyKey: renamed };
+  return createSession(connection, target, size, renaming, checkpoint, { isRenamed: true, whole });
 }
 
 function creationHeaders(
@@ -96,7 +117,12 @@ function creationHeaders(
 function renderMetadata(target: UploadTarget): string {
   const fields: Record<string, string | undefined> =
     target.kind === "version"
-      ? { fileId: target.fileId, filetype: target.contentType, keep: target.keep?.toString() }
+      ? {
+          fileId: target.fileId,
+          filetype: target.contentType,
+          keep: target.keep?.toString(),
+          held: target.held === undefined ? undefined : "true",
+        }
       : {
           filename: target.name === null ? undefined : chosenName(uploadsGroup.create.id, target.name),
           filetype: target.contentType,

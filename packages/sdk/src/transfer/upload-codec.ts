@@ -1,6 +1,6 @@
 /** What stands between the content of an upload and the bytes that are stored: nothing in a public vault, a cipher in a shared one. */
 import type { SharedFile } from "@coffer/contract";
-import type { File } from "../storage/file.ts";
+import type { WireFile } from "../storage/file.ts";
 import type { File as NamedFile } from "../storage/item-types.ts";
 import type { SdkError } from "../http/errors.ts";
 import type { Source } from "./source.ts";
@@ -40,6 +40,12 @@ export interface SharedStatements extends SharedFile {
   readonly restores?: string | undefined;
 }
 
+/** What a commit says of a held content: the state that its version follows, and in the clear the name that it brings. */
+export interface HeldChange {
+  readonly ifMatch: string;
+  readonly name?: string | undefined;
+}
+
 /** What the bytes become: a new file or a version of one. */
 export type UploadTarget =
   | NewFileTarget
@@ -52,6 +58,8 @@ export type UploadTarget =
       readonly ifMatch?: string | undefined;
       /** false: the content before is given up. */
       readonly keep?: boolean | undefined;
+      /** The bytes wait for a commit, which makes the version of them. Absent: they become it when they are all there. */
+      readonly held?: HeldChange | undefined;
       readonly shared?: SharedStatements | undefined;
     };
 
@@ -69,7 +77,14 @@ export interface EncodedUpload {
   /** Names the creation. Default: random. What is encrypted has none of the caller's: no two attempts send the same. */
   readonly idempotencyKey?: string | undefined;
   /** The file as an earlier process has stored it: nothing is sent. null: it is to be sent. */
-  readonly stored: File | null;
+  readonly stored: WireFile | null;
+}
+
+/** What the service stored, and what was sent, counted here: bytes, and their SHA-256 in hex. */
+export interface SentFile {
+  readonly file: WireFile;
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
 /**
@@ -86,9 +101,9 @@ export interface UploadCodec {
    * The file as the attempt has stored it, for a failure after which that is possible. false: it has not. null: nobody
    * can tell, and nothing is sent again.
    */
-  findStored(): Promise<File | false | null>;
+  findStored(): Promise<WireFile | false | null>;
   /** Whether another attempt, with another version, can cure the failure. What it needs for that is done when this resolves. */
   recover(error: unknown): Promise<boolean>;
-  /** Compares the stored file with what was sent, and describes it as the caller sees it. */
-  receipt(file: File): Promise<UploadResult>;
+  /** Describes the file as the caller sees it, once the sender has compared its bytes with those that it sent. */
+  receipt(file: WireFile): Promise<UploadResult>;
 }

@@ -26,7 +26,7 @@ interface Content {
 export interface UploadInput extends Content {
   /**
    * UUID of the vault. Default: the folder's vault, and without a folder the account's default vault, which is public.
-   * Clients with `sharedVaults` have no default: name a vault, or a folder that this machine has seen (`vault_unnamed`).
+   * Clients with `sharedVaults` have no default: name a vault, or a folder that this machine has seen (`vault_required`).
    * `undefined` is refused: it may come from a forgotten `await`.
    */
   readonly vaultId?: string;
@@ -42,7 +42,7 @@ export interface UploadInput extends Content {
 export interface ReplaceInput extends Content {
   /**
    * The vault that the file is in. Clients with `sharedVaults` send nothing if the service shows the file in another
-   * one (`vault_changed`). They also need it for a file that this machine has not seen (`vault_unnamed`). Default: the vault
+   * one (`vault_changed`). They also need it for a file that this machine has not seen (`vault_required`). Default: the vault
    * that the service names.
    */
   readonly vaultId?: string;

@@ -141,26 +141,26 @@ async function isSigned(
   signed: Uint8Array<ArrayBuffer>,
   signatures: string,
 ): Promise<boolean> {
-  const given = signatures.split(" ").filter((signature) => signature.startsWith("v1,"));
-  let found = false;
+  const candidates = signatures.split(" ").filter((signature) => signature.startsWith("v1,"));
+  let isSigned = false;
   for (const bytes of keys) {
     const algorithm = { name: "HMAC", hash: "SHA-256" };
     const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
     const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
     const expected = `v1,${btoa(String.fromCharCode(...mac))}`;
-    for (const signature of given) found = isEqual(signature, expected) || found;
+    for (const signature of candidates) isSigned = isEqual(signature, expected) || isSigned;
   }
-  return found;
+  return isSigned;
 }
 
 /**
  * In a time that does not depend on where the texts differ (CWE-208). It compares texts and not bytes: base64 can
  * write the same bytes in several ways, and only one of them is right.
  */
-function isEqual(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
+function isEqual(signature: string, expected: string): boolean {
+  let difference = signature.length ^ expected.length;
   for (let index = 0; index < expected.length; index += 1)
-    difference |= given.charCodeAt(index) ^ expected.charCodeAt(index);
+    difference |= signature.charCodeAt(index) ^ expected.charCodeAt(index);
   return difference === 0;
 }
 

@@ -44,7 +44,7 @@ export interface S3BlobsOptions {
   readonly patience?: Patience;
   readonly onFault?: OnStorageFault;
   /** Is told what the store was found to be able to do. */
-  readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 /**
@@ -71,19 +71,19 @@ class S3BlobStore implements BlobStore {
   readonly #partials: Partials;
   readonly #signsBodies: boolean;
   readonly #sending = new Semaphore(IN_FLIGHT);
-  readonly #note: NonNullable<S3BlobsOptions["note"]>;
+  readonly #log: NonNullable<S3BlobsOptions["log"]>;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
   #conditional: Promise<boolean> | null = null;
 
-  constructor({ settings, database, clock = systemClock, patience = PATIENCE, note, onFault }: S3BlobsOptions) {
+  constructor({ settings, database, clock = systemClock, patience = PATIENCE, log: note, onFault }: S3BlobsOptions) {
     this.#client = new S3Client(settings, patience, onFault);
     this.#signsBodies = signsBodies(settings);
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
     this.#gives = settings.redirect === "presigned";
     this.#database = database;
-    this.#note = note ?? ignore;
+    this.#log = note ?? ignore;
     this.#partials = new Partials({
       objects: this.#objects,
       names: this.#names,
@@ -229,7 +229,7 @@ class S3BlobStore implements BlobStore {
   }
 
   async ping(): Promise<void> {
-    await readText(await this.#client.ask({ operation: "ping", method: "HEAD", name: "" }, PING));
+    await readText(await this.#client.request({ operation: "ping", method: "HEAD", name: "" }, PING));
   }
 
   diskRoom(): Promise<DiskRoom | null> {
@@ -260,7 +260,7 @@ class S3BlobStore implements BlobStore {
   async #tryConditional(): Promise<boolean> {
     try {
       const conditionalPut = await tryConditionalPut(this.#objects, this.#names);
-      this.#note({ conditionalPut }, "the blob store answers");
+      this.#log({ conditionalPut }, "the blob store answers");
       return conditionalPut;
     } catch (error) {
       this.#conditional = null;

@@ -30,7 +30,7 @@ import {
   type PoolOptions,
   type SingleOptions,
 } from "./postgres/pool.ts";
-import { LookingGuard } from "./schema-guard.ts";
+import { SchemaQueryGuard } from "./schema-guard.ts";
 
 export type PostgresOptions = Partial<PoolOptions> &
   Pick<PoolOptions, "url"> & {
@@ -67,13 +67,13 @@ interface AttemptOptions {
   readonly mode: Parameters<Connection["begin"]>[0];
   readonly settings: readonly string[];
   /** At the schema; null where nothing is written, or the schema itself. */
-  readonly look: LookingGuard["query"];
+  readonly schemaQuery: SchemaQueryGuard["query"];
 }
 
 class Postgres implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "postgres", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
-  readonly schemaGuard = new LookingGuard();
+  readonly schemaGuard = new SchemaQueryGuard();
   readonly commits = new Durations();
   readonly #connections: Connections;
   readonly #bulletin: Bulletin | null;
@@ -117,26 +117,26 @@ class Postgres implements Database {
   ): Promise<Result> {
     this.#requireOutside();
     const ids = lockOrder(accountIds);
-    using _turns = await this.#turns.take(ids);
+    using _turns = await this.#turns.acquire(ids);
     const result = await this.transaction(async (transaction) => {
       const accounts = await transaction.all(lockAccounts(transaction, ids));
       return work(transaction, accounts);
     }, options);
-    this.#bulletin?.tell(ids);
+    this.#bulletin?.notify(ids);
     return result;
   }
 
   transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
     this.#requireOutside();
     const settings = options.durable === false ? ["synchronous_commit = off"] : [];
-    return this.#repeating(() => this.#attempt(work, { mode: "", settings, look: this.schemaGuard.query }));
+    return this.#repeating(() => this.#attempt(work, { mode: "", settings, schemaQuery: this.schemaGuard.query }));
   }
 
   snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
     // A long read is not cut off between two of its pages.
     const settings = ["idle_in_transaction_session_timeout = 0"];
-    return this.#repeating(() => this.#attempt(work, { mode, settings, look: null }));
+    return this.#repeating(() => this.#attempt(work, { mode, settings, schemaQuery: null }));
   }
 
   migration<Result>(work: Work<Result>): Promise<Result> {
@@ -147,12 +147,12 @@ class Postgres implements Database {
       await transaction.run({ compile: () => lock.compile(this.build) });
       return work(transaction);
     };
-    return this.#repeating(() => this.#attempt(locked, { mode: "", settings, look: null }));
+    return this.#repeating(() => this.#attempt(locked, { mode: "", settings, schemaQuery: null }));
   }
 
   async ping(): Promise<void> {
-    using connection = await this.#connections.take();
-    this.schemaGuard.judge(await connection.look(this.schemaGuard.query?.sql ?? "SELECT NULL WHERE false"));
+    using connection = await this.#connections.acquire();
+    this.schemaGuard.check(await connection.firstRow(this.schemaGuard.query?.sql ?? "SELECT NULL WHERE false"));
   }
 
   diskRoom(): Promise<DiskRoom | null> {
@@ -194,13 +194,14 @@ class Postgres implements Database {
     }
   }
 
-  async #attempt<Result>(work: Work<Result>, { mode, settings, look }: AttemptOptions): Promise<Result> {
-    using connection = await this.#connections.take();
+  async #attempt<Result>(work: Work<Result>, { mode, settings, schemaQuery }: AttemptOptions): Promise<Result> {
+    using connection = await this.#connections.acquire();
     const marker = { open: true };
     try {
-      // No migration begins until this transaction is over, and the look sees those that ended before.
-      const looks = look === null ? [] : [`SELECT pg_advisory_xact_lock_shared(${String(SCHEMA_LOCK)})`, look.sql];
-      this.schemaGuard.judge(await connection.begin(mode, settings, looks));
+      // No migration begins until this transaction is over, and the query sees those that ended before.
+      const schemaChecks =
+        schemaQuery === null ? [] : [`SELECT pg_advisory_xact_lock_shared(${String(SCHEMA_LOCK)})`, schemaQuery.sql];
+      this.schemaGuard.check(await connection.begin(mode, settings, schemaChecks));
       const queries = new PostgresTransaction(this.build, connection, marker);
       // A snapshot holds no lock that a write of its caller could wait for.
       const result = await (mode === "" ? this.#inside.run(marker, () => work(queries)) : work(queries));

@@ -34,7 +34,7 @@ import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { openSnapshot, type Snapshot } from "./sqlite/snapshot.ts";
 import { type WrittenRow, WrittenRows } from "./written-rows.test-kit.ts";
-import { LookingGuard } from "./schema-guard.ts";
+import { SchemaQueryGuard } from "./schema-guard.ts";
 
 /**
  * Weaker than a driver may be, to see that a race is one. "early": reads show the state of before the transaction had its locks, but
@@ -75,7 +75,7 @@ class ReadCommitted implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
-  readonly schemaGuard = new LookingGuard();
+  readonly schemaGuard = new SchemaQueryGuard();
   readonly load = { open: 1, idle: 0, waiting: 0 };
   readonly commits = new Durations();
   readonly #path: string;

@@ -2,7 +2,7 @@
 import { CompiledQuery } from "kysely";
 import { OutdatedServerError, type SchemaGuard } from "../../ports/database.ts";
 
-export class LookingGuard implements SchemaGuard {
+export class SchemaQueryGuard implements SchemaGuard {
   readonly #outdated = Promise.withResolvers<OutdatedServerError>();
   #version = 0;
   #query: CompiledQuery<SchemaState> | null = null;
@@ -27,7 +27,7 @@ export class LookingGuard implements SchemaGuard {
   }
 
   /** @throws OutdatedServerError */
-  judge(found: SchemaState | null | undefined): void {
+  check(found: SchemaState | null | undefined): void {
     if (found === null || found === undefined) return;
     const error = new OutdatedServerError(
       `The database has schema ${found.version}, and servers of schema ${this.#version} may not write to it. Start a server at least as new as the one that made it`,

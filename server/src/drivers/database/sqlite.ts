@@ -30,7 +30,7 @@ import { CommittedReads } from "./sqlite/committed-reads.ts";
 import { DatabaseFiles } from "./sqlite/files.ts";
 import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
-import { LookingGuard } from "./schema-guard.ts";
+import { SchemaQueryGuard } from "./schema-guard.ts";
 import { Turn } from "./turn.ts";
 
 export interface SqliteOptions {
@@ -100,7 +100,7 @@ class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
-  readonly schemaGuard = new LookingGuard();
+  readonly schemaGuard = new SchemaQueryGuard();
   readonly commits = new Durations();
   readonly #path: string;
   readonly #writer: SqliteConnection;
@@ -167,7 +167,7 @@ class SqliteDatabase implements Database {
   }
 
   async transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
-    using _turn = await this.#takeTurn();
+    using _turn = await this.#acquireTurn();
     try {
       return await this.#attempt(work, options);
     } catch (error) {
@@ -194,7 +194,7 @@ class SqliteDatabase implements Database {
   }
 
   async migration<Result>(work: Work<Result>): Promise<Result> {
-    using _turn = await this.#takeTurn();
+    using _turn = await this.#acquireTurn();
     return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY, isMigration: true });
   }
 
@@ -202,7 +202,7 @@ class SqliteDatabase implements Database {
     this.#writer.assertHealthy();
     this.#files.assertThere();
     this.#committed.ping();
-    this.#look((query) => this.#committed.first(query, {}));
+    this.#checkSchema((query) => this.#committed.first(query, {}));
   }
 
   /** What its own reserve takes is used already. */
@@ -211,7 +211,7 @@ class SqliteDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    using _turn = await this.#turn.take();
+    using _turn = await this.#turn.acquire();
     this.#reserve[Symbol.dispose]();
     this.#committed.close();
     this.#writer.close();
@@ -225,7 +225,7 @@ class SqliteDatabase implements Database {
     await patiently(() => this.#writer.begin(durable), busyAttempts ?? this.#busyAttempts);
     const marker = { open: true };
     try {
-      if (!isMigration) this.#look((query) => this.#writer.first(query));
+      if (!isMigration) this.#checkSchema((query) => this.#writer.first(query));
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
       const result = await this.#inside.run(marker, () => work(queries));
       this.#timed(() => this.#writer.commit());
@@ -240,9 +240,9 @@ class SqliteDatabase implements Database {
   }
 
   /** @throws OutdatedServerError */
-  #look(first: <Row>(query: CompiledQuery<Row>) => Row | null): void {
+  #checkSchema(first: <Row>(query: CompiledQuery<Row>) => Row | null): void {
     const { query } = this.schemaGuard;
-    if (query !== null) this.schemaGuard.judge(first(query));
+    if (query !== null) this.schemaGuard.check(first(query));
   }
 
   #timed<Result>(commit: () => Result): Result {
@@ -254,12 +254,12 @@ class SqliteDatabase implements Database {
     }
   }
 
-  async #takeTurn(): Promise<Disposable> {
+  async #acquireTurn(): Promise<Disposable> {
     if (this.#inside.getStore()?.open === true) {
       throw new Error("A transaction's work must use the Queries it was given: this write would wait for itself");
     }
     if (this.#pace.isSpent) await this.#pace.giveWay();
-    return this.#turn.take();
+    return this.#turn.acquire();
   }
 }
 

@@ -5,10 +5,10 @@ import { Turn } from "./turn.ts";
 
 it("a turn is not had by those who gave up waiting, and those behind them still wait for those before", async () => {
   const turn = new Turn();
-  const first = await turn.take();
-  const gaveUp = await turn.take(1);
+  const first = await turn.acquire();
+  const gaveUp = await turn.acquire(1);
   let isNext = false;
-  const next = turn.take().then((taken) => ((isNext = true), taken));
+  const next = turn.acquire().then((taken) => ((isNext = true), taken));
   expect([gaveUp, turn.waiting, isNext]).toEqual([null, 3, false]);
   first[Symbol.dispose]();
   (await next)[Symbol.dispose]();
@@ -17,9 +17,9 @@ it("a turn is not had by those who gave up waiting, and those behind them still 
 
 it("an act that waits too long for an account is refused as busy, and lets go of the accounts that it had", async () => {
   const turns = new AccountTurns(1);
-  const held = await turns.take(["b"]);
-  await expect(turns.take(["a", "b"])).rejects.toMatchObject({ name: DatabaseUnavailableError.name, busy: true });
-  (await turns.take(["a"]))[Symbol.dispose]();
+  const held = await turns.acquire(["b"]);
+  await expect(turns.acquire(["a", "b"])).rejects.toMatchObject({ name: DatabaseUnavailableError.name, busy: true });
+  (await turns.acquire(["a"]))[Symbol.dispose]();
   held[Symbol.dispose]();
-  (await turns.take(["a", "b"]))[Symbol.dispose]();
+  (await turns.acquire(["a", "b"]))[Symbol.dispose]();
 });

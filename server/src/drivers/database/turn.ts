@@ -12,23 +12,23 @@ export class Turn {
    * Resolves when everybody who asked before has disposed of their turn. null: they took longer than the patience (milliseconds), and whoever
    * asked is not in line any more.
    */
-  take(): Promise<Disposable>;
-  take(patience: number): Promise<Disposable | null>;
-  async take(patience?: number): Promise<Disposable | null> {
+  acquire(): Promise<Disposable>;
+  acquire(patience: number): Promise<Disposable | null>;
+  async acquire(patience?: number): Promise<Disposable | null> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#last = promise;
     this.#waiting += 1;
-    const leave = (): void => {
+    const release = (): void => {
       this.#waiting -= 1;
       resolve(undefined);
     };
     if (patience === undefined || this.#waiting === 1 || (await isOver(before, patience))) {
       await before;
-      return { [Symbol.dispose]: leave };
+      return { [Symbol.dispose]: release };
     }
     // Those behind still wait for those before.
-    void before.then(leave);
+    void before.then(release);
     return null;
   }
 }

@@ -50,7 +50,7 @@ export class Connection {
     this.#client.dispatch(options, handler);
   }
 
-  noteAnswer(): void {
+  countAnswer(): void {
     this.#answered += 1;
   }
 
@@ -74,7 +74,7 @@ export class Connections implements Disposable {
   }
 
   /** `fresh`: one that has never been used. */
-  take(target: Target, { fresh }: { readonly fresh: boolean }): Connection {
+  acquire(target: Target, { fresh }: { readonly fresh: boolean }): Connection {
     const kept = fresh ? undefined : this.#idle.get(target.origin)?.at(-1);
     if (kept === undefined) return new Connection(target, this.#rules, (connection) => this.#retire(connection));
     this.#forget(kept);
@@ -82,8 +82,8 @@ export class Connections implements Disposable {
   }
 
   /** After a whole answer. */
-  giveBack(connection: Connection): void {
-    connection.noteAnswer();
+  release(connection: Connection): void {
+    connection.countAnswer();
     const others = this.#idle.get(connection.origin);
     if (others === undefined) this.#idle.set(connection.origin, [connection]);
     else others.push(connection);

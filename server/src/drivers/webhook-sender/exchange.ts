@@ -42,7 +42,7 @@ export class Stop {
   }
 
   /** null: nobody waits for the result any more. */
-  tell(listener: (() => void) | null): void {
+  listen(listener: (() => void) | null): void {
     this.#listener = listener;
   }
 
@@ -64,13 +64,13 @@ export function endedWith(failure: WebhookFailure): Ending {
 export function exchange(connection: Connection, outgoing: OutgoingRequest, stop: Stop): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   const handler = new AnswerReader(connection, (ending) => {
-    stop.tell(null);
+    stop.listen(null);
     if (!ending.whole) connection.destroy();
     resolve(ending);
   });
   if (stop.isStopped) handler.settle("timeout");
   else {
-    stop.tell(() => handler.settle("timeout"));
+    stop.listen(() => handler.settle("timeout"));
     connection.dispatch({ ...outgoing, method: "POST" }, handler);
   }
   return promise;

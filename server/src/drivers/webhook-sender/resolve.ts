@@ -21,8 +21,8 @@ export function dnsResolver(servers?: readonly string[]): ResolveAddresses {
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const found: string[] = [];
-    const keep = (addresses: readonly string[]): void => void found.push(...addresses);
-    const asking = [resolver.resolve6(hostname).then(keep), resolver.resolve4(hostname).then(keep)];
+    const add = (addresses: readonly string[]): void => void found.push(...addresses);
+    const asking = [resolver.resolve6(hostname).then(add), resolver.resolve4(hostname).then(add)];
     await Promise.any(asking);
     // A name server that is silent about one family must not use up the time for the connection.
     await Promise.race([Promise.allSettled(asking), wait(SECOND_FAMILY)]);

@@ -114,9 +114,9 @@ class UndiciSender implements WebhookSender {
     stop: Stop,
     which: { readonly fresh: boolean },
   ): Promise<Ending> {
-    const connection = this.#connections.take(target, which);
+    const connection = this.#connections.acquire(target, which);
     const ending = await exchange(connection, { path: target.path, headers, body }, stop);
-    if (ending.whole) this.#connections.giveBack(connection);
+    if (ending.whole) this.#connections.release(connection);
     return ending;
   }
 }

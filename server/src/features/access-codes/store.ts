@@ -9,7 +9,7 @@ export async function insertAccessCode(transaction: Queries, row: AccessCodeRow)
   await transaction.run(transaction.build.insertInto("access_codes").values(row));
 }
 
-const takeUse = prepared((build, value: { hash: string; now: number }) =>
+const consumeUse = prepared((build, value: { hash: string; now: number }) =>
   build
     .updateTable("access_codes")
     .set((row) => ({ uses_left: row("uses_left", "-", 1) }))
@@ -24,7 +24,7 @@ const takeUse = prepared((build, value: { hash: string; now: number }) =>
  * or revoked. One conditional UPDATE, so that parallel sign-ups never share the last use.
  */
 export async function useAccessCode(transaction: Queries, hash: string, now: number): Promise<boolean> {
-  return (await transaction.run(takeUse(transaction, { hash, now }))) === 1;
+  return (await transaction.run(consumeUse(transaction, { hash, now }))) === 1;
 }
 
 const findUsable = prepared((build, value: { hash: string; now: number }) =>

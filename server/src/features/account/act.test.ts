@@ -58,9 +58,9 @@ describe("an act of an account", () => {
     const { database, statements } = listening(log.database);
     await actOn(deps(database), log.accountId, async (act) => {
       act.charge({ settings }, { bytes: 300, files: 2 });
-      await act.note(uploaded());
+      await act.record(uploaded());
       act.free({ bytes: 100, files: 1 });
-      await act.note(uploaded());
+      await act.record(uploaded());
       act.change({ name: "New" });
       expect(act.account).toMatchObject({ usage_bytes: 200, usage_files: 1, sequence: 2, name: "New" });
     });
@@ -75,7 +75,7 @@ describe("an act of an account", () => {
     expect(statements).toEqual([]);
     const failing = actOn(deps(), log.accountId, async (act) => {
       act.charge({ settings }, { bytes: 1, files: 1 });
-      await act.note(uploaded());
+      await act.record(uploaded());
       throw new Error("changed my mind");
     });
     await expect(failing).rejects.toThrow("changed my mind");
@@ -97,8 +97,8 @@ describe("an act of an account", () => {
   it("of two accounts writes both", async () => {
     const other = await log.addAccount();
     await actOnAll(deps(), [log.accountId], async (actOf) => {
-      await actOf(other).note(uploaded());
-      await actOf(log.accountId).note(uploaded());
+      await actOf(other).record(uploaded());
+      await actOf(log.accountId).record(uploaded());
       actOf(other).charge({ settings }, { bytes: 7, files: 1 });
     });
     expect(await readAccount(other)).toMatchObject({ sequence: 1, usage_bytes: 7 });
@@ -116,7 +116,7 @@ describe("an act of a caller", () => {
     const member = await log.addAccount();
     const acted = await actAs(deps(), principalOf(member), async (act) => {
       act.charge({ settings }, { bytes: 5, files: 1 });
-      await act.note({ ...uploaded(), accountId: log.accountId });
+      await act.record({ ...uploaded(), accountId: log.accountId });
       return act.account.id;
     });
     expect(acted).toBe(log.accountId);

@@ -101,7 +101,7 @@ export class AccountAct implements Queries {
   }
 
   /** Writes the change's row: with the account's next number, chained to the change before it. Resolves with the number. */
-  async note({ accountId = this.#account.id, ...change }: NewChange): Promise<number> {
+  async record({ accountId = this.#account.id, ...change }: NewChange): Promise<number> {
     this.requireAccount(accountId);
     const { clock, random } = this.#deps;
     const { sequence, changes_hash } = this.#account;

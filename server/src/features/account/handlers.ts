@@ -25,7 +25,7 @@ export const accountHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.acco
     const row = await actAs(deps, principal, async (act) => {
       if (body.name === undefined || body.name === act.account.name) return act.account;
       act.change({ name: body.name, updated_at: deps.clock.now() });
-      await act.note({ action: "account.updated", actor: principal, target: { kind: "account", id } });
+      await act.record({ action: "account.updated", actor: principal, target: { kind: "account", id } });
       return act.account;
     });
     return { account: renderAccount(row, principal, deps) };

@@ -40,7 +40,7 @@ export async function openAccount<Result>(
     },
   ];
   return actOnNew(deps, transaction, row, async (act) => {
-    for (const change of made) await act.note({ actor: null, ...change });
+    for (const change of made) await act.record({ actor: null, ...change });
     return work(act);
   });
 }

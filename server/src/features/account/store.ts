@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
-import { holdName } from "../../ports/leases.ts";
+import { lockName } from "../../ports/leases.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 
 export const findAccount = prepared((build, value: { id: string }) =>
@@ -19,8 +19,8 @@ export const findAccountByAddress = prepared((build, value: { chainAddress: stri
  * Holds an address until the transaction ends. One caller may link it to an account while another binds a key of
  * another account to it. Each looks whether the other has done so, and neither locks what the other looks at.
  */
-export async function holdAddress(transaction: Queries, chainAddress: string): Promise<void> {
-  await holdName(transaction, `address:${chainAddress}`);
+export async function lockAddress(transaction: Queries, chainAddress: string): Promise<void> {
+  await lockName(transaction, `address:${chainAddress}`);
 }
 
 /** One that belongs to the address on the chain, as far as the service has seen. */

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
-import { findAccountByAddress, holdAddress } from "../account/store.ts";
+import { findAccountByAddress, lockAddress } from "../account/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { accessLevelOf } from "../account/lives.ts";
 
@@ -67,7 +67,7 @@ export async function requireBinding(
       "An address other than the account's linked one needs addressProof: its signature of the key address text",
     );
   }
-  await holdAddress(act, chainAddress);
+  await lockAddress(act, chainAddress);
   if ((await act.first(findAccountByAddress(act, { chainAddress }))) !== null) {
     throw new ServiceError("address_conflict", "Another account has linked the chain address");
   }

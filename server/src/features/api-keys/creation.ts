@@ -94,7 +94,7 @@ export async function recordKeyChange(
   maker: Maker,
   row: Pick<ApiKeyRow, "id" | "account_id" | "chain_address">,
 ): Promise<void> {
-  await act.note({
+  await act.record({
     ...maker,
     accountId: row.account_id,
     action,

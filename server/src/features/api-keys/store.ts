@@ -139,7 +139,7 @@ export const findFirstAccount = prepared((build, _none: Record<never, never>) =>
 );
 
 /** Marks a key that was refused for its age, so that no step of the clock back brings it to life. */
-export const buryKey = prepared((build, value: { id: string }) =>
+export const expireKey = prepared((build, value: { id: string }) =>
   build
     .updateTable("api_keys")
     .set((row) => ({ revoked_at: row.ref("expires_at") }))

@@ -145,7 +145,7 @@ const removeThrough = prepared((build, value: { accountId: string; sequence: num
   build.deleteFrom("changes").where("account_id", "=", value.accountId).where("sequence", "<=", value.sequence),
 );
 
-const noteRemoved = prepared((build, row: { account_id: string; sequence: number; hash: string }) =>
+const recordRemoved = prepared((build, row: { account_id: string; sequence: number; hash: string }) =>
   build
     .insertInto("removed_changes")
     .values({ account_id: row.account_id, sequence: row.sequence, hash: row.hash })
@@ -163,6 +163,6 @@ const noteRemoved = prepared((build, row: { account_id: string; sequence: number
  */
 export async function removeEntries(transaction: Queries, newest: RemovedChangesRow): Promise<number> {
   const { account_id: accountId, sequence, hash } = newest;
-  await transaction.run(noteRemoved(transaction, { account_id: accountId, sequence, hash }));
+  await transaction.run(recordRemoved(transaction, { account_id: accountId, sequence, hash }));
   return transaction.run(removeThrough(transaction, { accountId, sequence }));
 }

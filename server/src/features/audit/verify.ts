@@ -14,7 +14,7 @@ export interface AccountCheck extends AuditCheck {
 }
 
 interface VerifyOptions {
-  /** Noted earlier; see `AuditKnown` of the contract. */
+  /** Noted earlier; see `AuditExpectation` of the contract. */
   readonly expect?: AuditLink | undefined;
   /** Hears how many entries of the account have been read. */
   readonly onProgress?: (entries: number) => void;

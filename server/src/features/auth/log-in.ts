@@ -5,7 +5,7 @@ import { ServiceError } from "../../service-error.ts";
 import { actOn } from "../account/act.ts";
 import { openSession } from "../sessions/opening.ts";
 import { verifyPassword } from "./passwords.ts";
-import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
+import { startSignIn, recordFailedSignIn, recordSignIn } from "./sign-in-delays.ts";
 import { renderSignedIn } from "./signed-in.ts";
 import { findPassword } from "./store.ts";
 
@@ -22,18 +22,18 @@ export async function logIn(
   origin: RequestOrigin,
 ): Promise<SignedIn> {
   const signingIn = { email, address: origin.address };
-  await beginSignIn(deps, signingIn);
+  await startSignIn(deps, signingIn);
   const found = await deps.database.first(findPassword(deps.database, { email }));
   const hash = found?.password_hash ?? null;
   if (!(await verifyPassword(password, hash)) || found === null) {
-    await noteFailedSignIn(deps, signingIn);
+    await recordFailedSignIn(deps, signingIn);
     throw new ServiceError("wrong_credentials");
   }
   return actOn(deps, found.id, async (act) => {
     // Changed while it was being compared: that change ended every session, and this one must not slip in behind it.
     if (act.account.password_hash !== hash) throw new ServiceError("wrong_credentials");
     const tokens = await openSession(deps, act, { method: "password", origin });
-    await noteSignIn(deps, act, signingIn);
+    await recordSignIn(deps, act, signingIn);
     return renderSignedIn(deps, act.account, tokens);
   });
 }

@@ -6,7 +6,7 @@ import { findAccount } from "../account/store.ts";
 import { endMailTokens } from "../mail-tokens/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
-import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
+import { startSignIn, recordFailedSignIn, recordSignIn } from "./sign-in-delays.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -26,12 +26,12 @@ export async function changePassword(
   if (account === null) throw new ServiceError("invalid_credential");
   const { email, name, password_hash: from } = account;
   const signingIn = { email, address: principal.origin.address };
-  await beginSignIn(deps, signingIn);
+  await startSignIn(deps, signingIn);
   if (!(await verifyPassword(currentPassword, from)) || from === null) {
-    await noteFailedSignIn(deps, signingIn);
+    await recordFailedSignIn(deps, signingIn);
     throw new ServiceError("wrong_password");
   }
-  await deps.database.transaction((transaction) => noteSignIn(deps, transaction, signingIn), { durable: false });
+  await deps.database.transaction((transaction) => recordSignIn(deps, transaction, signingIn), { durable: false });
   requireStrongPassword(newPassword, { email, name });
   const to = await hashPassword(newPassword);
   await actAs(deps, principal, async (act) => {
@@ -40,7 +40,7 @@ export async function changePassword(
     if (act.account.password_hash !== from) throw new ServiceError("wrong_password");
     act.change({ password_hash: to, updated_at: now });
     await endMailTokens(act, { accountId: id, purpose: "reset", now });
-    await act.note({ action: "account.password_changed", actor: principal, target: { kind: "account", id } });
+    await act.record({ action: "account.password_changed", actor: principal, target: { kind: "account", id } });
     const { sessionId: exceptId, origin } = principal;
     await endAllSessions(deps, act, { exceptId, actor: principal, origin });
   });

@@ -57,7 +57,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Uint8Array, cost: Cost): Promise<Uint8Array> {
-  await takePlace();
+  await acquireSlot();
   try {
     return await runArgon2(password.normalize("NFKC"), salt, cost);
   } finally {
@@ -68,7 +68,7 @@ async function derive(password: string, salt: Uint8Array, cost: Cost): Promise<U
   }
 }
 
-async function takePlace(): Promise<void> {
+async function acquireSlot(): Promise<void> {
   if (running < AT_ONCE) {
     running += 1;
     return;

@@ -35,7 +35,7 @@ export async function resetPassword(
     act.change({ password_hash: passwordHash, updated_at: now });
     await endMailTokens(act, { accountId: id, purpose: "reset", now });
     const target = { kind: "account", id };
-    await act.note({ action: "account.password_changed", actor: null, origin, target });
+    await act.record({ action: "account.password_changed", actor: null, origin, target });
     await endAllSessions(deps, act, { exceptId: null, actor: null, origin });
     // Waits after wrong passwords were for the person who guessed; the account's owner has shown another proof.
     await forgetSignIns(act, used.email);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Attempts, beginAttempt, failAttempt } from "./sign-in-delay-rules.ts";
+import { type Attempts, startAttempt, failAttempt } from "./sign-in-delay-rules.ts";
 
 const HOUR = 3_600_000;
 const FREE = 5;
@@ -9,7 +9,7 @@ function open() {
   const state = { now: 12_345.678, known: null as Attempts | null };
   /** 0, or the milliseconds that it has to wait. */
   const begin = (): number => {
-    const next = beginAttempt(state.known, state.now, FREE);
+    const next = startAttempt(state.known, state.now, FREE);
     if ("wait" in next) return next.wait;
     state.known = next;
     return 0;

@@ -21,7 +21,7 @@ export const FAMILIAR_MS = 30 * 24 * HOUR;
  * has been found wrong. Otherwise guesses sent all at once would all begin before the first of them has failed.
  * @param free how many attempts come before the first wait.
  */
-export function beginAttempt(known: Attempts | null, now: number, free: number): Attempts | { readonly wait: number } {
+export function startAttempt(known: Attempts | null, now: number, free: number): Attempts | { readonly wait: number } {
   const live = recall(known, now);
   if (live !== null && live.next_at > now) return { wait: live.next_at - now };
   return countTo((live?.attempts ?? 0) + 1, now, free);

@@ -4,7 +4,7 @@ import { parseConfig } from "../../config.ts";
 import { openTestDatabase } from "../../storage.test-kit.ts";
 import { ofEachTest } from "../../each.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
-import { beginSignIn, forgetSignIns, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
+import { startSignIn, forgetSignIns, recordFailedSignIn, recordSignIn } from "./sign-in-delays.ts";
 import { ageSignIns } from "./accounts.test-kit.ts";
 
 const HOME = "192.0.2.1";
@@ -22,7 +22,7 @@ const deps = ofEachTest(async () => {
 /** "begun", or how many seconds it has to wait. */
 async function begin(email: string, address = HOME, of: Pick<typeof deps, "database"> = deps): Promise<string> {
   try {
-    await beginSignIn({ ...of, settings }, { email, address });
+    await startSignIn({ ...of, settings }, { email, address });
     return "begun";
   } catch (error) {
     if (error instanceof ServiceError && error.code === "rate_limited") return error.headers["Retry-After"] ?? "";
@@ -32,7 +32,7 @@ async function begin(email: string, address = HOME, of: Pick<typeof deps, "datab
 
 async function guess(email: string, address = HOME): Promise<string> {
   const outcome = await begin(email, address);
-  if (outcome === "begun") await noteFailedSignIn(deps, { email, address });
+  if (outcome === "begun") await recordFailedSignIn(deps, { email, address });
   return outcome;
 }
 
@@ -44,7 +44,7 @@ async function guesses(count: number, email: string, address = HOME): Promise<st
 
 async function signIn(email: string, address = HOME): Promise<void> {
   expect(await begin(email, address)).toBe("begun");
-  await deps.database.transaction((transaction) => noteSignIn(deps, transaction, { email, address }));
+  await deps.database.transaction((transaction) => recordSignIn(deps, transaction, { email, address }));
 }
 
 const FIVE = Array.from({ length: 5 }, () => "begun");

@@ -12,7 +12,7 @@ import { clientKeyOf } from "../../limits/client-key.ts";
 import { refusalFor } from "../../limits/limits.ts";
 import { type Queries, readClock } from "../../ports/database.ts";
 import type { SignInDelayRow } from "../../ports/tables.ts";
-import { type Attempts, beginAttempt, failAttempt, FAMILIAR_MS } from "./sign-in-delay-rules.ts";
+import { type Attempts, startAttempt, failAttempt, FAMILIAR_MS } from "./sign-in-delay-rules.ts";
 import { deleteDelay, findDelay, prolong, writeDelay } from "./sign-in-delays-store.ts";
 
 type Needs = Pick<Deps, "database" | "settings">;
@@ -27,18 +27,18 @@ export interface SigningIn {
 const VOLATILE = { durable: false } as const;
 
 /** Begins an attempt, which counts from now on. Throws `rate_limited` while a wait is on. */
-export async function beginSignIn(deps: Needs, signingIn: SigningIn): Promise<void> {
-  const wait = await change(deps, signingIn, beginAttempt);
+export async function startSignIn(deps: Needs, signingIn: SigningIn): Promise<void> {
+  const wait = await change(deps, signingIn, startAttempt);
   if (wait > 0) throw refusalFor(wait);
 }
 
 /** The password was wrong. */
-export async function noteFailedSignIn(deps: Needs, signingIn: SigningIn): Promise<void> {
+export async function recordFailedSignIn(deps: Needs, signingIn: SigningIn): Promise<void> {
   await change(deps, signingIn, failAttempt);
 }
 
 /** The password was right: what this client had to wait for is forgotten, and it is familiar. */
-export async function noteSignIn({ database }: Needs, transaction: Queries, signingIn: SigningIn): Promise<void> {
+export async function recordSignIn({ database }: Needs, transaction: Queries, signingIn: SigningIn): Promise<void> {
   const now = await readClock(database, transaction);
   await deleteDelay(transaction, await keyFor(transaction, signingIn, now));
   await prolong(transaction, familiarKeyOf(signingIn), now + FAMILIAR_MS);

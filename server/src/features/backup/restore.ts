@@ -52,7 +52,7 @@ export interface Restored {
 /** Can be run again after a break, with the same backup. @throws RestoreError */
 export async function restoreAll(restoring: Restoring): Promise<Restored> {
   const { backup, to, clock, say } = restoring;
-  await begin(restoring);
+  await startRestore(restoring);
   const missing = new Set<string>();
   const options = {
     told: progressOf(say, "contents").content,
@@ -78,7 +78,7 @@ export async function restoreAll(restoring: Restoring): Promise<Restored> {
   return { rows, contents, missing: [...missing], endedKeys };
 }
 
-async function begin({ backup, to, clock, random }: Restoring): Promise<void> {
+async function startRestore({ backup, to, clock, random }: Restoring): Promise<void> {
   const id = RESTORE + backup.id;
   const found = await findMove(to.database);
   const isOurs = found?.state === "arriving" && found.id === id;

@@ -13,7 +13,7 @@ import { actOn } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
 import { recordPlanChange } from "./recording.ts";
 import { planAfter, statusAfter } from "./rules.ts";
-import { applySubscription, takeEvent } from "./store.ts";
+import { applySubscription, claimEvent } from "./store.ts";
 
 /** An event is a few hundred bytes. */
 const MAX_EVENT_BYTES = 64 * 1024;
@@ -66,7 +66,7 @@ export async function applyEvent(deps: Needs, event: PaymentEvent, origin: Reque
   const now = deps.clock.now();
   if ((await deps.database.first(findAccount(deps.database, { id: accountId }))) === null) return;
   await actOn(deps, accountId, async (act) => {
-    if (!(await takeEvent(act, event.id, now))) return;
+    if (!(await claimEvent(act, event.id, now))) return;
     const applied = await applySubscription(act, {
       account_id: accountId,
       plan: event.plan,

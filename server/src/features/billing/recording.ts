@@ -17,5 +17,5 @@ export async function recordPlanChange(
   const target = { kind: "plan", id: plan };
   const { id } = act.account;
   const event = action === "account.plan_changed" ? { object: { type: "account", id, plan } as const } : {};
-  await act.note({ action, actor, origin, target, ...event });
+  await act.record({ action, actor, origin, target, ...event });
 }

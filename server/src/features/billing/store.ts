@@ -15,7 +15,7 @@ const insertEvent = prepared((build, value: { id: string; now: number }) =>
 );
 
 /** False: the event was taken before. */
-export async function takeEvent(transaction: Queries, id: string, now: number): Promise<boolean> {
+export async function claimEvent(transaction: Queries, id: string, now: number): Promise<boolean> {
   return (await transaction.run(insertEvent(transaction, { id, now }))) === 1;
 }
 

@@ -12,7 +12,7 @@ import {
   findChallenge,
   insertChallenge,
   listChallenges,
-  takeChallenge,
+  consumeChallenge,
 } from "./store.ts";
 
 /** Challenges of one credential. The oldest gives way, so that a repeated request never fails and nothing piles up. */
@@ -72,7 +72,7 @@ export async function requireChallengeProof(
   // Asked before the signature, which is dear to check, and again by the use itself, which decides.
   requireLive(await database.first(findChallenge(database, { ...challenge, now: clock.now() })));
   const proven = await settle(requireProof(deps, await proof()));
-  requireLive(await database.first(takeChallenge(database, { ...challenge, now: clock.now() })));
+  requireLive(await database.first(consumeChallenge(database, { ...challenge, now: clock.now() })));
   if ("refusal" in proven) throw proven.refusal;
   return proven.publicKey;
 }

@@ -38,7 +38,7 @@ export const findChallenge = prepared(
 );
 
 /** Uses a challenge up: a row for the one caller that it was made for, once, before it expires. */
-export const takeChallenge = prepared(
+export const consumeChallenge = prepared(
   (build, value: { nonceHash: string; accountId: string; credential: string; now: number }) =>
     build
       .deleteFrom("chain_challenges")

@@ -18,7 +18,7 @@ export async function noteChanges(
     let last = 0;
     for (current of changes) {
       const { occurredAt: _at, id: _id, ...change } = current;
-      last = await act.note(change);
+      last = await act.record(change);
     }
     return last;
   });

@@ -101,7 +101,7 @@ describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
     await record();
     const deps = { database: log.database, clock: systemClock, random: systemRandom };
     const failing = actOn(deps, log.accountId, async (act) => {
-      await act.note({ action: "x", actor: null, target: { kind: "file", id: "f" } });
+      await act.record({ action: "x", actor: null, target: { kind: "file", id: "f" } });
       throw new Error("rolled back");
     });
     await expect(failing).rejects.toThrow("rolled back");

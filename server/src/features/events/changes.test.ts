@@ -194,7 +194,7 @@ describe("[D6-change-rights] who sees which changes", () => {
     const { accountId } = shared.owner.principal;
     const agent = agentOf(shared.owner);
     const target = { kind: "file", id: randomUUID(), vaultId };
-    await actOn(chained, accountId, (act) => act.note({ action: "file.trashed", actor: agent.principal, target }));
+    await actOn(chained, accountId, (act) => act.record({ action: "file.trashed", actor: agent.principal, target }));
     const { changes } = answerOf(await see({ vaultId }));
     expect(changes.at(-1)).toMatchObject({
       kind: "file.trashed",

@@ -17,11 +17,11 @@ type Query = HandlerInput<typeof api.changes.list, never>["query"];
 
 export const changesHandlers = (deps: Needs): GroupHandlers<typeof api.changes> => ({
   async list({ query }, context) {
-    if (query.wait === undefined) return render(query, await look(deps, context.principal, query));
+    if (query.wait === undefined) return render(query, await poll(deps, context.principal, query));
     using place = deps.feeds.open(`waiting ${context.principal.accountId}`, context.signal);
     const until = deps.clock.elapsed() + query.wait * 1000;
     for (let from: number | undefined; ;) {
-      const seen = await look(deps, context.principal, query, from);
+      const seen = await poll(deps, context.principal, query, from);
       const isOver = place.signal.aborted || deps.clock.elapsed() >= until;
       if (seen.page.changes.length > 0 || !seen.page.isLast || isOver) return render(query, seen);
       from = seen.page.through;
@@ -39,7 +39,7 @@ interface Seen {
   readonly cursor: string;
 }
 
-async function look(deps: Needs, principal: Principal, query: Query, from?: number): Promise<Seen> {
+async function poll(deps: Needs, principal: Principal, query: Query, from?: number): Promise<Seen> {
   const { database } = deps;
   const { accountId, vaultIds, isMember } = await findSight(deps, principal, query.vaultId);
   const { since, until, by, folderId, kind, limit = DEFAULT_PAGE } = query;

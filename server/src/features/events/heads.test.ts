@@ -51,7 +51,7 @@ describe("the heads that are followed", () => {
     const deps = { database, clock: { now: () => 0, elapsed: () => 0 }, random: systemRandom };
     const change = (accountId: string) =>
       actOn(deps, accountId, (act) =>
-        act.note({ action: "session.created", actor: null, target: { kind: "session", id: accountId } }),
+        act.record({ action: "session.created", actor: null, target: { kind: "session", id: accountId } }),
       );
     const wait = heads.beyond({ accountId: log.accountId, after: 0, until: 1 }, NEVER);
     await change(await log.addAccount());

@@ -1,10 +1,10 @@
 /**
- * The heads of the followed accounts. One look at the database serves all feeds of this process, and one follows at once when an account
- * changes here. Other processes' writes show with the news of the database, and at the latest with the next look.
+ * The heads of the followed accounts. One poll of the database serves all feeds of this process, and one follows at once when an account
+ * changes here. Other processes' writes show with the news of the database, and at the latest with the next poll.
  */
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Queries } from "../../ports/database.ts";
-import { lookPause, type News, NO_NEWS } from "../../ports/news.ts";
+import { pollPause, type News, NO_NEWS } from "../../ports/news.ts";
 import { wrapDatabase } from "../../ports/wrapped-database.ts";
 import { findHeads } from "./store.ts";
 
@@ -32,10 +32,10 @@ interface Waiter extends Awaited {
 export class Heads {
   readonly #parts: HeadsParts;
   readonly #waiting = new Set<Waiter>();
-  #isLooking = false;
-  /** Elapsed milliseconds: the next look comes no later. */
-  #lookBy = -Infinity;
-  /** Ends the pause between two looks. */
+  #isPolling = false;
+  /** Elapsed milliseconds: the next poll comes no later. */
+  #pollBy = -Infinity;
+  /** Ends the pause between two polls. */
   #pausing = new AbortController();
 
   constructor(parts: HeadsParts) {
@@ -50,22 +50,22 @@ export class Heads {
   /** Resolves once the head is beyond, the time is over, or the signal aborts. Rejects when the database does. */
   beyond(awaited: Awaited, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const leave = (): void => waiter.end();
+    const stop = (): void => waiter.end();
     const waiter: Waiter = {
       ...awaited,
       end: (error) => {
         this.#waiting.delete(waiter);
-        signal.removeEventListener("abort", leave);
+        signal.removeEventListener("abort", stop);
         if (this.#waiting.size === 0) this.#pausing.abort();
         if (error === undefined) resolve(undefined);
         else reject(error);
       },
     };
     this.#waiting.add(waiter);
-    signal.addEventListener("abort", leave);
-    if (signal.aborted) leave();
-    else if (!this.#isLooking) void this.#look();
-    else if (awaited.until < this.#lookBy) this.#pausing.abort();
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    else if (!this.#isPolling) void this.#poll();
+    else if (awaited.until < this.#pollBy) this.#pausing.abort();
     return promise;
   }
 
@@ -75,17 +75,17 @@ export class Heads {
       if (accountIds === null || accountIds.has(accountId)) return this.#pausing.abort();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, pause = pauseFor } = this.#parts;
-    this.#isLooking = true;
+    this.#isPolling = true;
     try {
       while (this.#waiting.size > 0) {
         const began = clock.elapsed();
-        // Looks may be rare, and still nobody waits beyond the own time.
+        // Polls may be rare, and still nobody waits beyond the own time.
         const soonest = Math.min(...[...this.#waiting].map(({ until }) => until));
-        this.#lookBy = Math.max(began, Math.min(began + lookPause(this.#news), soonest));
-        await pause(this.#lookBy - began, this.#pausing.signal);
-        // What wakes from here on may be too late for this look, and is in time for the next.
+        this.#pollBy = Math.max(began, Math.min(began + pollPause(this.#news), soonest));
+        await pause(this.#pollBy - began, this.#pausing.signal);
+        // What wakes from here on may be too late for this poll, and is in time for the next.
         this.#pausing = new AbortController();
         if (this.#waiting.size === 0) break;
         const heads = await findHeads(database, [...new Set([...this.#waiting].map(({ accountId }) => accountId))]);
@@ -96,7 +96,7 @@ export class Heads {
     } catch (error) {
       for (const waiter of this.#waiting) waiter.end(error);
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
       this.#pausing = new AbortController();
     }
   }

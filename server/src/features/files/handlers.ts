@@ -13,6 +13,7 @@ import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
 import { moveMany, restoreMany, trashMany } from "./bulk-changes.ts";
 import { type BatchDeps, storeBatch } from "./upload/batch.ts";
+import { commitFiles } from "./file-commit.ts";
 import { FILES } from "./file-kind.ts";
 import { deleteForGood } from "./deletion.ts";
 import { describeContent, sendContent } from "./content.ts";
@@ -30,6 +31,7 @@ export function filesHandlers(deps: UploadDeps & ProofDeps): GroupHandlers<typeo
 const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files> => ({
   upload: (input, context) => uploadFile(deps, input, context),
   batch: (input, context) => storeBatch(deps, input, context),
+  commit: ({ body }, context) => commitFiles(deps, body, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
     const { rows, nextCursor } = toPage(await listPage(deps, principal, "file", query, page), page);

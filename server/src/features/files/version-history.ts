@@ -104,7 +104,7 @@ export async function deleteVersion(
       grantFor(vault).requireFor({ vaultId: row.vault_id, isShared: vault !== null });
       await dropVersion(act, { file_id: fileId, version_id: versionId }, { now: deps.clock.now(), reason: "deleted" });
       const target = { kind: "file", id: fileId, vaultId: row.vault_id };
-      await act.note({ action: "file.version_deleted", actor: principal, target });
+      await act.record({ action: "file.version_deleted", actor: principal, target });
       return context.record(act, undefined);
     };
     return actAs(deps, principal, work, { freesSpace: true });

@@ -40,10 +40,10 @@ export type VersionWriting = Pick<Changing, "act" | "principal"> & {
 
 export interface NextVersion {
   readonly columns: Pick<FileRow, "blob_key" | "size" | "sha256" | "content_type" | "budget_id"> &
-    Partial<Pick<FileRow, "version_id" | "name" | "shared_json" | "revision">>;
+    Partial<Pick<FileRow, "version_id" | "name" | "folder_id" | "shared_json" | "revision">>;
   readonly how: "replace" | "restore";
   /** Why the entry before is kept; null: the file's entry stays. */
-  readonly entry: "content" | "rename" | null;
+  readonly entry: "content" | "rename" | "move" | null;
   /** Whose versions count together; null: the caller's. */
   readonly authorKey: string | null;
   /** False: the content before is given up already. */

@@ -26,7 +26,7 @@ export async function requireOneKey(queries: Queries, folder: SwitchingFolder, t
 }
 
 /** Makes the key of a folder's entries, which are all under one, the folder's. */
-export async function takeEntriesKey(transaction: Queries, folder: FolderOfVault): Promise<void> {
+export async function adoptEntriesKey(transaction: Queries, folder: FolderOfVault): Promise<void> {
   const first = await liveEntries(transaction, folder).next();
   if (first.done === true || first.value.shared_json === null) return;
   const keyId = keyIn(first.value.shared_json);

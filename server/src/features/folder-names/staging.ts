@@ -168,7 +168,7 @@ async function stageAndSwitch(
   if (remaining > 0) return { folderId, keyId: held, remaining };
   await nameAll(act, folder, keyId);
   await setFolderKey(act, folder, keyId);
-  await act.note({
+  await act.record({
     action: "vault.names_changed",
     actor: principal,
     target: folderId === null ? { kind: "vault", id: vaultId, vaultId } : { kind: "folder", id: folderId, vaultId },

@@ -13,7 +13,7 @@ import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import type { Permits } from "../reach/permits.ts";
 import { findItem } from "../reach/store.ts";
-import { beginTreeAct } from "../tree-acts/writing.ts";
+import { startTreeAct } from "../tree-acts/writing.ts";
 import { createSharedFolder, requireRestorable } from "./changing-shared.ts";
 import { insertFolder, liesWithin, readDeepest } from "./store.ts";
 
@@ -116,12 +116,12 @@ async function settle(
 ): Promise<void> {
   const { trashed_at, trashed_with } = old;
   if (row.trashed_at !== null && trashed_at === null) {
-    await beginTreeAct(act, deps, row, { kind: "trash", trashed_at: row.trashed_at, trashed_with: null });
+    await startTreeAct(act, deps, row, { kind: "trash", trashed_at: row.trashed_at, trashed_with: null });
   } else if (row.trashed_at === null && trashed_with !== null) {
     if (vault !== null) await requireRestorable(act, vault, row, trashed_with);
-    await beginTreeAct(act, deps, row, { kind: "restore", trashed_at: null, trashed_with });
+    await startTreeAct(act, deps, row, { kind: "restore", trashed_at: null, trashed_with });
   } else if (row.depth !== old.depth) {
-    await beginTreeAct(act, deps, row, { kind: "move", trashed_at: null, trashed_with: null });
+    await startTreeAct(act, deps, row, { kind: "move", trashed_at: null, trashed_with: null });
   }
 }
 

@@ -10,7 +10,7 @@ import { holdBudgets, readBytesLeft } from "../budgets/spending.ts";
 import { readFreeStorage, readOverrun } from "./free-storage.ts";
 import { AFTER_SILENCE_MS, holdLifetime } from "./rules.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
-import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
+import { deleteExpiredHolds, release, insertHold } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -53,7 +53,7 @@ export class Holds {
 
   /** Throws `storage_quota` when files, unfinished uploads and this one together exceed the quota, and what {@link holdBudgets} does. */
   async take(wanted: BudgetedHold): Promise<Hold> {
-    const hold = new Hold(this.#deps, this.#rows, wanted, this.#takeSmall(wanted));
+    const hold = new Hold(this.#deps, this.#rows, wanted, this.#acquireSmall(wanted));
     try {
       if (wanted.length !== null) await hold.require(wanted.length);
       return hold;
@@ -64,7 +64,7 @@ export class Holds {
   }
 
   /** Room for one small upload; null: there is none left, and a row is needed from the first byte. */
-  #takeSmall({ accountId, length }: WantedHold): (() => void) | null {
+  #acquireSmall({ accountId, length }: WantedHold): (() => void) | null {
     const bytes = Math.min(length ?? SMALL_BYTES, SMALL_BYTES);
     const held = this.#small.get(accountId) ?? 0;
     if ((length ?? 0) > SMALL_BYTES || held + bytes > SMALL_TOTAL) return null;
@@ -82,7 +82,7 @@ export class Hold {
   readonly #deps: Needs;
   readonly #rows: SpareRows;
   readonly #wanted: BudgetedHold;
-  #giveSmall: (() => void) | null;
+  #releaseSmall: (() => void) | null;
   /** Bytes that may come without asking again. */
   #granted: number;
   #row: HoldRow | null = null;
@@ -94,7 +94,7 @@ export class Hold {
     this.#deps = deps;
     this.#rows = rows;
     this.#wanted = wanted;
-    this.#giveSmall = giveSmall;
+    this.#releaseSmall = giveSmall;
     this.#granted = giveSmall === null ? 0 : SMALL_BYTES;
   }
 
@@ -118,7 +118,7 @@ export class Hold {
    * reserves room, so it gets only what others left. Throws `storage_quota`.
    */
   async settle(act: AccountAct, size: number): Promise<void> {
-    if (this.#row !== null) await giveBack(act, this.#row, this.#share);
+    if (this.#row !== null) await release(act, this.#row, this.#share);
     else if (!(await this.#fits(act, size))) throw new ServiceError("storage_quota");
     this.#isSettled = true;
   }
@@ -128,14 +128,14 @@ export class Hold {
    * expire. Never rejects: holds that cannot be given back expire as well.
    */
   async end(outcome: "committed" | "rolled back" | "unknown"): Promise<void> {
-    this.#giveSmall?.();
-    this.#giveSmall = null;
+    this.#releaseSmall?.();
+    this.#releaseSmall = null;
     const [row, share] = [this.#row, this.#share];
     if (row === null || outcome === "committed") return;
     this.#row = null;
     if (outcome === "unknown" && this.#isSettled) return;
-    if (!this.#isStale(row) && this.#rows.giveBack(this.#wanted.accountId, row, share)) return;
-    const giving = this.#deps.database.transaction((transaction) => giveBack(transaction, row, share), {
+    if (!this.#isStale(row) && this.#rows.release(this.#wanted.accountId, row, share)) return;
+    const giving = this.#deps.database.transaction((transaction) => release(transaction, row, share), {
       freesSpace: true,
     });
     await giving.catch(ignore);
@@ -156,23 +156,23 @@ export class Hold {
   async #grow(bytes: number): Promise<void> {
     const { accountId, length, budgets } = this.#wanted;
     const share = length ?? bytes * 2;
-    if (budgets.length > 0) return this.#takeOwnRow(Math.max(bytes, length ?? 0), share);
+    if (budgets.length > 0) return this.#acquireOwnRow(Math.max(bytes, length ?? 0), share);
     const elapsed = this.#deps.clock.elapsed();
-    const row = this.#rows.take(accountId, { row: this.#row, more: share - this.#share, elapsed });
-    if (row === null) return this.#takeRow(Math.max(bytes, length ?? 0), share);
+    const row = this.#rows.acquire(accountId, { row: this.#row, more: share - this.#share, elapsed });
+    if (row === null) return this.#acquireRow(Math.max(bytes, length ?? 0), share);
     this.#row = row;
     this.#share = this.#granted = share;
   }
 
   /** A row of its own, with room to spare for the uploads that come next; what the last such row had left goes back. */
-  async #takeRow(least: number, most: number): Promise<void> {
+  async #acquireRow(least: number, most: number): Promise<void> {
     const { accountId } = this.#wanted;
     const { row, expiry, now } = this.#newRow();
     using replacing = this.#rows.replace(accountId);
     const granted = await actOn(this.#deps, accountId, async (act) => {
       await deleteExpiredHolds(act, now);
-      if (this.#row !== null) await giveBack(act, this.#row, this.#share);
-      if (replacing.last !== null) await giveBack(act, { ...replacing.last, spare: 0 }, replacing.left);
+      if (this.#row !== null) await release(act, this.#row, this.#share);
+      if (replacing.last !== null) await release(act, { ...replacing.last, spare: 0 }, replacing.left);
       const free = await readFreeStorage(act, this.#deps, this.#wanted.freed);
       if (least > free) throw new ServiceError("storage_quota");
       const share = Math.min(most, free);
@@ -187,12 +187,12 @@ export class Hold {
   }
 
   /** A row that goes with this upload, and with it what its sender's budgets hold. */
-  async #takeOwnRow(least: number, most: number): Promise<void> {
+  async #acquireOwnRow(least: number, most: number): Promise<void> {
     const { accountId, budgets, freed } = this.#wanted;
     const { row, expiry, now } = this.#newRow();
     const granted = await actOn(this.#deps, accountId, async (act) => {
       await deleteExpiredHolds(act, now);
-      if (this.#row !== null) await giveBack(act, this.#row, this.#share);
+      if (this.#row !== null) await release(act, this.#row, this.#share);
       const free = await readFreeStorage(act, this.#deps, freed);
       if (least > free) throw new ServiceError("storage_quota");
       const left = least === most ? most : await readBytesLeft(act, this.#deps, budgets);

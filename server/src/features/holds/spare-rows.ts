@@ -27,7 +27,7 @@ export class SpareRows {
   readonly #replaced = new Set<string>();
 
   /** The row with the share taken; null: it has not the room. `row`: what the upload has a share of already. */
-  take(
+  acquire(
     accountId: string,
     { row, more, elapsed }: { readonly row: HoldRow | null; readonly more: number; readonly elapsed: number },
   ): HoldRow | null {
@@ -38,7 +38,7 @@ export class SpareRows {
   }
 
   /** False: the row is not the newest any more. */
-  giveBack(accountId: string, row: HoldRow, bytes: number): boolean {
+  release(accountId: string, row: HoldRow, bytes: number): boolean {
     if (this.#newest.get(accountId) !== row) return false;
     row.spare += bytes;
     return true;

@@ -67,7 +67,7 @@ const subtract = prepared((build, { id, bytes }: { id: string; bytes: number }) 
 );
 
 /** The row goes with its last byte; nobody looks for that while it has room to spare. */
-export async function giveBack(
+export async function release(
   transaction: Queries,
   { id, spare }: { readonly id: string; readonly spare: number },
   bytes: number,

@@ -6,7 +6,7 @@ import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProvider } from "./provider-failures.ts";
-import { beginSignIn, returnWithNonce } from "./sign-ins.ts";
+import { startSignIn, returnWithNonce } from "./sign-ins.ts";
 import { withUser } from "./users.ts";
 import { exchangeForToken, signInCombined, signInWithToken } from "./zklogin-sign-in.ts";
 
@@ -17,12 +17,12 @@ type Needs = Pick<
 
 export const identityProviderHandlers = (deps: Needs): GroupHandlers<typeof api.identityProvider> => ({
   async authorize({ query }) {
-    return beginSignIn(deps, requireProvider(deps), { flow: "idp", accessCode: query.accessCode });
+    return startSignIn(deps, requireProvider(deps), { flow: "idp", accessCode: query.accessCode });
   },
 
   async authorizeZklogin({ query }) {
     const { nonce = null, accessCode } = query;
-    return beginSignIn(deps, requireProvider(deps), { flow: "zklogin", nonce, accessCode });
+    return startSignIn(deps, requireProvider(deps), { flow: "zklogin", nonce, accessCode });
   },
 
   /** No chain keypair is derived here, and no address (specification §4.2). */

@@ -7,7 +7,7 @@ import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { ServiceError } from "../../service-error.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import { failAtProvider } from "./provider-failures.ts";
-import { findSignIn, insertSignIn, keepSignIn, takeSignIn } from "./store.ts";
+import { findSignIn, insertSignIn, saveSignIn, consumeSignIn } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest">;
 
@@ -40,7 +40,7 @@ const NO_NONCE = "";
  * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). The row
  * keeps the state's hash, and the rest encrypted: a reader of the database can finish nobody's sign-in.
  */
-export async function beginSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
+export async function startSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
   const state = randomText(deps);
   const codeVerifier = randomText(deps);
   const nonce = wanted.nonce === undefined ? randomText(deps) : wanted.nonce;
@@ -61,7 +61,7 @@ export async function beginSignIn(deps: Needs, provider: IdentityProvider, wante
 /** Uses the state up, whatever comes of it. Rejects with `state_invalid` for one that was not begun in this flow. */
 export async function returnSignIn(deps: Needs, flow: Flow, state: string): Promise<ReturnedSignIn> {
   const stateHash = hashState(state);
-  const row = await deps.database.first(takeSignIn(deps.database, { stateHash, flow }));
+  const row = await deps.database.first(consumeSignIn(deps.database, { stateHash, flow }));
   if (row === null || row.expires_at <= deps.clock.now()) throw new ServiceError("state_invalid");
   const nonce = deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash);
   return {
@@ -88,7 +88,7 @@ export async function returnWithNonce(
 /** Step two presents an identity token: it must be one that step one handed out, and only the first time. */
 export async function rememberToken(deps: Needs, idToken: string, nonce: string): Promise<void> {
   const stateHash = hashToken(idToken);
-  await keepSignIn(deps.database, {
+  await saveSignIn(deps.database, {
     state_hash: stateHash,
     flow: TOKEN_FLOW,
     nonce: deps.atRest.protect(nonce, NONCE_PURPOSE, stateHash),
@@ -107,7 +107,7 @@ export async function isKnownToken({ database }: Pick<Deps, "database">, idToken
 /** Uses the token up. False for one that step one did not hand out with this nonce, or not in the last ten minutes. */
 export async function useToken(deps: Needs, transaction: Queries, idToken: string, nonce: string): Promise<boolean> {
   const stateHash = hashToken(idToken);
-  const row = await transaction.first(takeSignIn(transaction, { stateHash, flow: TOKEN_FLOW }));
+  const row = await transaction.first(consumeSignIn(transaction, { stateHash, flow: TOKEN_FLOW }));
   if (row === null || row.expires_at <= deps.clock.now()) return false;
   return deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash) === nonce;
 }

@@ -6,7 +6,7 @@ export async function insertSignIn(queries: Queries, row: SignInRow): Promise<vo
 }
 
 /** For what may be there already: an identity token that the provider hands out twice is kept once. */
-export async function keepSignIn(queries: Queries, row: SignInRow): Promise<void> {
+export async function saveSignIn(queries: Queries, row: SignInRow): Promise<void> {
   const insert = queries.build.insertInto("sign_ins").values(row);
   await queries.run(insert.onConflict((conflict) => conflict.column("state_hash").doNothing()));
 }
@@ -16,7 +16,7 @@ export async function keepSignIn(queries: Queries, row: SignInRow): Promise<void
  * 6749 §10.12). One conditional DELETE: no two callers ever get it. An expired one goes as well, so that setting the
  * clock back does not bring it to life.
  */
-export const takeSignIn = prepared((build, value: { stateHash: string; flow: string }) =>
+export const consumeSignIn = prepared((build, value: { stateHash: string; flow: string }) =>
   build.deleteFrom("sign_ins").where("state_hash", "=", value.stateHash).where("flow", "=", value.flow).returningAll(),
 );
 

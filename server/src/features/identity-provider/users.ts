@@ -83,7 +83,7 @@ async function linkIdentity(
   const { id, email_verified, idp_id } = act.account;
   if (email_verified !== 1 || idp_id !== null) return false;
   act.change({ idp_id: subject, idp_issuer: issuer, updated_at: clock.now() });
-  await act.note({ action: "account.identity_linked", actor: null, origin, target: { kind: "account", id } });
+  await act.record({ action: "account.identity_linked", actor: null, origin, target: { kind: "account", id } });
   return true;
 }
 

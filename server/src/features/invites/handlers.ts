@@ -63,7 +63,7 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
       if (row === null || !reachesNoFurther(row, principal)) throw notFound("Invite");
       const now = deps.clock.now();
       const revoked = await act.first(revokeInvite(act, { accountId, id: row.id, now }));
-      if (revoked !== null) await noteInvite(act, "invite.revoked", principal, row.id);
+      if (revoked !== null) await recordInvite(act, "invite.revoked", principal, row.id);
     });
   },
 
@@ -92,7 +92,7 @@ async function addInvite(
   const code = renderInviteCode(deps.random.bytes(32));
   const row = toRow({ id: deps.random.uuid(), accountId, name, hash: hashCode(code), now }, terms);
   await insertInvite(act, row);
-  await noteInvite(act, "invite.created", principal, row.id);
+  await recordInvite(act, "invite.created", principal, row.id);
   const body = {
     id: row.id,
     name,
@@ -130,11 +130,11 @@ function toRow(
   };
 }
 
-async function noteInvite(
+async function recordInvite(
   act: AccountAct,
   action: "invite.created" | "invite.revoked",
   actor: Principal,
   id: string,
 ): Promise<void> {
-  await act.note({ action, actor, target: { kind: "invite", id }, object: { type: "invite", id } });
+  await act.record({ action, actor, target: { kind: "invite", id }, object: { type: "invite", id } });
 }

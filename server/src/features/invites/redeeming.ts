@@ -6,14 +6,14 @@ import { Reply, type RequestContext } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { type AccountAct, actOn } from "../account/act.ts";
-import { findAccountByAddress, holdAddress } from "../account/store.ts";
+import { findAccountByAddress, lockAddress } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { addKey } from "../api-keys/creation.ts";
 import type { Rights } from "../api-keys/rules.ts";
 import { findVaultIds } from "../api-keys/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { hashCode, parseTerms, requireCode, statusOf } from "./rules.ts";
-import { endExpiredInvite, findInviteByHash, takeInvite } from "./store.ts";
+import { endExpiredInvite, findInviteByHash, consumeInvite } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
 type Claim = HandlerInput<typeof api.invites.redeem, never>["body"];
@@ -69,7 +69,7 @@ async function requireHolder(
 
 /** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */
 async function requireStranger(act: AccountAct, chainAddress: string): Promise<void> {
-  await holdAddress(act, chainAddress);
+  await lockAddress(act, chainAddress);
   const linked = await act.first(findAccountByAddress(act, { chainAddress }));
   if (linked === null) return;
   const whose = linked.id === act.account.id ? "the owner of this invite" : "another account";
@@ -86,7 +86,7 @@ async function issueKey(
   const now = deps.clock.now();
   const keyId = deps.random.uuid();
   const taken = { hash, keyId, chainAddress, addressProof, signingKey, now };
-  const invite = await act.first(takeInvite(act, taken));
+  const invite = await act.first(consumeInvite(act, taken));
   if (invite === null) throw new ServiceError("invite_ended");
   const { id: inviteId, account_id: accountId, name } = invite;
   const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;
@@ -98,7 +98,7 @@ async function issueKey(
     chainAddress,
     chainPublicKey,
   });
-  await act.note({
+  await act.record({
     ...maker,
     action: "invite.redeemed",
     target: { kind: "invite", id: inviteId },

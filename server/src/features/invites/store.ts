@@ -57,7 +57,7 @@ export const endExpiredInvite = prepared((build, value: { hash: string; now: num
 );
 
 /** Uses an invite up: a row only for the one caller that won, and only while the invite is live. */
-export const takeInvite = prepared(
+export const consumeInvite = prepared(
   (
     build,
     value: {

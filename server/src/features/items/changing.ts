@@ -7,7 +7,7 @@ import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, noteChange, type Target } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import type { SeenVault } from "../reach/access.ts";
-import { readChangeable, readItemFor } from "../reach/items.ts";
+import { readChangeable, readItemFor, type Seen } from "../reach/items.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { folderIdOf, type ItemColumns, type ItemKind, type ItemRows } from "../reach/kinds.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
@@ -75,20 +75,34 @@ export function changeItem<Kind extends ItemKind, Answer>(
 }
 
 export async function changeWithin<Kind extends ItemKind>(
-  { act, deps, principal, permits }: Changing,
+  changing: Changing,
   item: Particulars<Kind>,
   change: ItemChange,
 ): Promise<ItemRows[Kind]> {
-  const { row: old, vault } = await readChangeable(act, principal, item.kind, change);
-  requireUnchanged(change.ifMatch, old);
+  const seen = await readChangeable(changing.act, changing.principal, item.kind, change);
+  requireUnchanged(change.ifMatch, seen.row);
+  const planned = await planChange(changing, item, seen, change);
+  return planned === null ? seen.row : writeItem(changing, item, planned);
+}
+
+/**
+ * What {@link writeItem} has to write; null: nothing changes. It writes nothing of the item. Whether its name is free is not looked at.
+ * @throws ServiceError what the new place or the entry is refused with.
+ */
+export async function planChange<Kind extends ItemKind>(
+  { act, deps, principal, permits }: Changing,
+  item: Particulars<Kind>,
+  { row: old, vault }: Seen<ItemRows[Kind]>,
+  change: Pick<ItemChange, "name" | "shared" | "folderId">,
+): Promise<Writing<Kind> | null> {
   const folderId = change.folderId === undefined ? folderIdOf(old) : change.folderId;
   const moves = folderId !== folderIdOf(old);
   const place = moves ? await findPlace(act, principal, { vaultId: old.vault_id, folderId }) : null;
   const moved = place === null ? {} : await item.move(act, old, place);
   const named = await nameOf(act, { ...item, old, vault, folderId, given: change, permits });
-  if (named === null) return old;
+  if (named === null) return null;
   const columns = { ...moved, ...named, updated_at: deps.clock.now() };
-  return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
+  return { old, vault, columns, action: `${item.kind}.updated` };
 }
 
 /** null: nothing changes. */
@@ -122,17 +136,26 @@ export function trashItem<Kind extends ItemKind, Answer>(
 }
 
 export async function trashWithin<Kind extends ItemKind>(
-  { act, deps, principal, permits }: Changing,
+  changing: Changing,
   item: Particulars<Kind>,
   { id, ifMatch }: Named,
 ): Promise<ItemRows[Kind]> {
-  const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
-  permits.use(vault);
-  if (old.trashed_at !== null) return old;
-  requireUnchanged(ifMatch, old);
+  const seen = await readItemFor(changing.act, changing.principal, item.kind, id);
+  changing.permits.use(seen.vault);
+  if (seen.row.trashed_at !== null) return seen.row;
+  requireUnchanged(ifMatch, seen.row);
+  return writeItem(changing, item, planTrash(changing, item, seen));
+}
+
+/** What {@link writeItem} writes to move a live item to the trash. */
+export function planTrash<Kind extends ItemKind>(
+  { deps }: Changing,
+  { kind }: Particulars<Kind>,
+  { row: old, vault }: Seen<ItemRows[Kind]>,
+): Writing<Kind> {
   const now = deps.clock.now();
-  const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
-  return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
+  const columns = { trashed_at: now, trashed_with: kind === "folder" ? old.id : null, updated_at: now };
+  return { old, vault, columns, action: `${kind}.trashed` };
 }
 
 /**
@@ -154,10 +177,11 @@ export function restoreItem<Kind extends ItemKind, Answer>(
 }
 
 export async function restoreWithin<Kind extends ItemKind>(
-  { act, deps, principal, permits }: Changing,
+  changing: Changing,
   item: Particulars<Kind>,
   { id, ifMatch, given }: Named & { readonly given: Given },
 ): Promise<ItemRows[Kind]> {
+  const { act, deps, principal, permits } = changing;
   const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
   permits.use(vault);
   if (old.trashed_at === null) throw new ServiceError("not_trashed");
@@ -170,20 +194,20 @@ export async function restoreWithin<Kind extends ItemKind>(
       ? { name: given.name ?? old.name }
       : await nameRestored(act, { ...item, old, vault, folderId, given, permits });
   const columns = { ...back, ...named, trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
-  return writeItem(act, deps, principal, item, { old, vault, columns, action: item.restored });
+  return writeItem(changing, item, { old, vault, columns, action: item.restored });
 }
 
-interface Writing<Kind extends ItemKind> {
+/** A change of an item that may be written, as far as the item by itself decides it. */
+export interface Writing<Kind extends ItemKind> {
   readonly old: ItemRows[Kind];
   readonly vault: SeenVault | null;
   readonly columns: ItemColumns & Pick<FileRow, "updated_at">;
   readonly action: EventKind;
 }
 
-async function writeItem<Kind extends ItemKind>(
-  act: AccountAct,
-  deps: ChangingDeps,
-  principal: Principal,
+/** Throws `name_exists`. */
+export async function writeItem<Kind extends ItemKind>(
+  { act, deps, principal }: Pick<Changing, "act" | "deps" | "principal">,
   item: Particulars<Kind>,
   { old, vault, columns, action }: Writing<Kind>,
 ): Promise<ItemRows[Kind]> {
@@ -202,10 +226,17 @@ async function writeItem<Kind extends ItemKind>(
 
 /** null: it has the name and place that it had. */
 function entrySource(old: ItemRows[ItemKind], row: ItemRows[ItemKind]): "rename" | "move" | "restore" | null {
-  const moves = folderIdOf(old) !== folderIdOf(row);
-  if (!moves && old.name === row.name) return null;
-  if (old.trashed_at !== null && row.trashed_at === null) return "restore";
-  return moves ? "move" : "rename";
+  const how = newPlace(old, { name: row.name, folderId: folderIdOf(row) });
+  return how !== null && old.trashed_at !== null && row.trashed_at === null ? "restore" : how;
+}
+
+/** What an item of another name or place has gone through; null: it has the name and place that it had. */
+export function newPlace(
+  old: ItemRows[ItemKind],
+  { name, folderId }: { readonly name: string; readonly folderId: string | null },
+): "rename" | "move" | null {
+  if (folderId !== folderIdOf(old)) return "move";
+  return name === old.name ? null : "rename";
 }
 
 /** Whether the row is in a place and of a name that it did not have before. What is in the trash has none. */

@@ -32,6 +32,15 @@ export function requireUnchanged(
   throw new ServiceError("precondition_failed", "It has changed: If-Match does not name it as it is");
 }
 
+/** The same where the tag alone counts, which names content, name and place. The error has the present tag. */
+export function requireTag(header: string, row: FileRow): void {
+  const tag = tagOf(row);
+  if (ifMatchHolds(header, tag)) return;
+  throw new ServiceError("precondition_failed", "It has changed: ifMatch does not name it as it is", {
+    headers: { ETag: tag },
+  });
+}
+
 /** What a client computes of the item that this is (`signedTag`, `plainTag`): the same state has the same tag. */
 function tagOf(row: FileRow | FolderRow): string {
   if (row.shared_json === null)

@@ -7,7 +7,7 @@ import { newestFirst, type Position } from "../paging.ts";
 import { eachKind, type ItemKind, type ItemColumns, type ItemRows, ITEMS } from "../reach/kinds.ts";
 import { type IdRange, MOST_ALIKE } from "./id-prefix.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
-import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
+import { isFoundByOther, countWaitingFile, WAITS } from "../search-index/store.ts";
 import { refuseInTree, TreeActs } from "../tree-acts/acts.ts";
 import { isChangedBy, listTreeActs } from "../tree-acts/store.ts";
 
@@ -235,8 +235,24 @@ export async function updateItem(
     .set({ ...changes, ...(isFound ? WAITS : {}) } as Partial<FileRow>)
     .where(asRead(known));
   if ((await transaction.run(query)) !== 1) return false;
-  if (isFound) await noteWaiting(transaction, known.account_id);
+  if (isFound) await countWaitingFile(transaction, known.account_id);
   return true;
+}
+
+const parked = prepared((build, value: { id: string; accountId: string; name: string }) =>
+  build
+    .updateTable("files")
+    .set({ name: value.name })
+    .where("id", "=", value.id)
+    .where("account_id", "=", value.accountId),
+);
+
+/**
+ * Within an act that gives the file another name or place later on: until then it has a name that no file can have, so that another one may
+ * take its own. What the act has read of it stays what {@link updateItem} compares.
+ */
+export async function parkName(transaction: Queries, { id, account_id: accountId }: FileRow): Promise<void> {
+  await transaction.run(parked(transaction, { id, accountId, name: `/${id}` }));
 }
 
 /** For good. False: it is not as it was read (it has come back from the trash, say), and stays. Throws `tree_busy`. */

@@ -6,7 +6,7 @@ import { actAs } from "../account/act.ts";
 import { renderAccount } from "../account/handlers.ts";
 import { accessLevelOf } from "../account/lives.ts";
 import { makeLinkChallenge, requireLinkProof } from "./challenges.ts";
-import { linkAddress, noteTransfers } from "./linking.ts";
+import { linkAddress, recordTransfers } from "./linking.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
 
@@ -20,7 +20,7 @@ export const linkingHandlers = (deps: Needs): LinkingHandlers => ({
     const chainPublicKey = await requireLinkProof(deps, body, context);
     const { chainAddress } = body;
     const wanted = { chainAddress, chainPublicKey, source: "external", actor: principal } as const;
-    await noteTransfers(deps, principal.accountId);
+    await recordTransfers(deps, principal.accountId);
     const row = await actAs(deps, principal, async (act) => {
       return linkAddress(deps, act, wanted);
     });

@@ -8,7 +8,7 @@ import { isUnread } from "../../unread-chain.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
 import type { AccountAct } from "../account/act.ts";
-import { findAccount, findAccountByAddress, findSharedVault, holdAddress } from "../account/store.ts";
+import { findAccount, findAccountByAddress, findSharedVault, lockAddress } from "../account/store.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
 
 /** How many vaults of an account are looked at before its address changes. */
@@ -38,14 +38,14 @@ export async function linkAddress(
   const { account } = act;
   if (account.chain_address === chainAddress) return account;
   const now = clock.now();
-  await holdAddress(act, chainAddress);
+  await lockAddress(act, chainAddress);
   await requireFree(act, chainAddress, now);
   if (account.chain_address !== null) await requireLeavable(act, wanted, account.chain_address);
   await endExpiredKeys(act, wanted, now);
   const columns = { chain_address: chainAddress, chain_public_key: chainPublicKey, chain_address_source: source };
   act.change({ ...columns, updated_at: now });
   const target = { kind: "account", id: account.id };
-  await act.note({ ...makerOf(wanted), action: "account.chain_linked", target });
+  await act.record({ ...makerOf(wanted), action: "account.chain_linked", target });
   await writeOrConflict(act);
   return act.account;
 }
@@ -65,12 +65,12 @@ async function requireFree(transaction: Queries, chainAddress: string, now: numb
  * {@link linkAddress} decides by their rows. Never inside a transaction. A chain that does not answer leaves them as
  * they are.
  */
-export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, accountId: string): Promise<void> {
+export async function recordTransfers(deps: Pick<Deps, "database" | "chain">, accountId: string): Promise<void> {
   const { database } = deps;
   const account = await database.first(findAccount(database, { id: accountId }));
   const chainAddress = account?.chain_address ?? null;
   if (chainAddress === null) return;
-  for (let looks = 0; looks < MOST_TRANSFERS; looks += 1) {
+  for (let reads = 0; reads < MOST_TRANSFERS; reads += 1) {
     const vault = await database.first(findSharedVault(database, { accountId, chainAddress }));
     if (vault === null) return;
     try {

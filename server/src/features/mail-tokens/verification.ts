@@ -22,7 +22,7 @@ export async function verifyEmail(deps: Needs, token: string, origin: RequestOri
     if (used?.email !== act.account.email) throw new ServiceError("token_invalid");
     if (act.account.email_verified === 1) return;
     act.change({ email_verified: 1, updated_at: now });
-    await act.note({
+    await act.record({
       action: "account.email_verified",
       actor: null,
       origin,

@@ -6,10 +6,10 @@ import { isUnread } from "../../unread-chain.ts";
 import { actOn } from "../account/act.ts";
 import { findNamed } from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
-import { noteEnd } from "../reach/store.ts";
+import { recordEnd } from "../reach/store.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { endUploadsOfMember } from "../files/upload/resumable/terminate.ts";
-import { findVaultOf, listReachedEnds, type ReachedEnd, takeEnd } from "./store.ts";
+import { findVaultOf, listReachedEnds, type ReachedEnd, claimEnd } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
@@ -21,7 +21,7 @@ const BATCH = 200;
  * member's uploads. It notes an end that the owner put off meanwhile, and reports that one if it is reached. If the
  * chain cannot be read, the next run looks again.
  */
-export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ended: number }> {
+export async function reportEnds(deps: Needs, signal: AbortSignal): Promise<{ ended: number }> {
   if (deps.chain === null) return { ended: 0 };
   const reached = await listReachedEnds(deps.database, { now: deps.clock.now(), limit: BATCH });
   let ended = 0;
@@ -30,7 +30,7 @@ export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ende
     const vault = await findVaultOf(deps.database, vaultId);
     const chain = vault === null ? null : await readTwice(deps, vault);
     if (vault === null || chain === null) continue;
-    for (const end of ofVault) if (await tellEnd(deps, vault, chain, end)) ended += 1;
+    for (const end of ofVault) if (await reportEnd(deps, vault, chain, end)) ended += 1;
   }
   return { ended };
 }
@@ -47,12 +47,12 @@ async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | nul
 }
 
 /** Whether this call reported it, or the later end that the chain names and that is reached, too. */
-async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: ReachedEnd): Promise<boolean> {
+async function reportEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: ReachedEnd): Promise<boolean> {
   const { vaultId, chainAddress } = end;
   const named = findNamed(chain, chainAddress);
   const endsAt = named === null || named.until !== null ? end.endsAt : named.endsAt;
   if (endsAt !== end.endsAt) {
-    await deps.database.run(noteEnd(deps.database, { vaultId, chainAddress, endsAt }));
+    await deps.database.run(recordEnd(deps.database, { vaultId, chainAddress, endsAt }));
     if (endsAt === null || endsAt > deps.clock.now()) return false;
   }
   // The service's clock is ahead of the chain's: until the chain has reached it too, the end can be put off.
@@ -64,9 +64,9 @@ async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: Rea
     async (act) => {
       // The new account of a vault that moved meanwhile reports it.
       act.requireAccount((await findVaultOf(act, vaultId))?.account_id ?? vault.account_id);
-      const taken = await act.run(takeEnd(act, { vaultId, chainAddress, endsAt, now: deps.clock.now() }));
+      const taken = await act.run(claimEnd(act, { vaultId, chainAddress, endsAt, now: deps.clock.now() }));
       if (taken === 0) return false;
-      await act.note({
+      await act.record({
         action: "vault.member_ended",
         actor: null,
         target: { kind: "vault_member", ...target },

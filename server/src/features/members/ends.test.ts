@@ -7,7 +7,7 @@ import { contentOf, newUpload, openWriting, put, send } from "../files/shared-fi
 import { addMember, addPerson, openSharedVault } from "../shared-vaults/vaults.test-kit.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
-import { tellEnds } from "./ending.ts";
+import { reportEnds } from "./ending.ts";
 
 const service = ofEachTest(openTestService);
 const shared = ofEachTest(() => openSharedVault(service));
@@ -63,7 +63,7 @@ async function events(): Promise<string[]> {
   });
 }
 
-const tell = async () => (await tellEnds(service, running)).ended;
+const tell = async () => (await reportEnds(service, running)).ended;
 
 describe("a member whose access ends", () => {
   test("is served until its end, and refused with the time from then on, without an act of anybody", async () => {
@@ -172,7 +172,7 @@ describe("an end", () => {
       expect(await tell()).toBe(0);
     }
     service.chain.down = false;
-    const told = await Promise.all(Array.from({ length: 5 }, () => tellEnds(service, running)));
+    const told = await Promise.all(Array.from({ length: 5 }, () => reportEnds(service, running)));
     expect(told.reduce((sum, { ended }) => sum + ended, 0)).toBe(1);
     expect(await tell()).toBe(0);
     expect(await events()).toEqual(["vault.member_added", `vault.member_ended ${textOf(end)}`]);
@@ -205,7 +205,7 @@ describe("an end", () => {
           .where("vault_id", "=", vaultId),
       );
     };
-    expect((await tellEnds({ ...service, database }, running)).ended).toBe(0);
+    expect((await reportEnds({ ...service, database }, running)).ended).toBe(0);
     expect(await events()).toEqual(["vault.member_added"]);
   });
 

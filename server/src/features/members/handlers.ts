@@ -20,7 +20,7 @@ import {
 } from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
-import { findAccountAddress, noteEnd } from "../reach/store.ts";
+import { findAccountAddress, recordEnd } from "../reach/store.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { endUploadsOfMember } from "../files/upload/resumable/terminate.ts";
 import { mergeMembers, type MemberView, toMember } from "./rules.ts";
@@ -135,7 +135,7 @@ async function addMember(
     await recordMember(act, principal, { ...key, vault, action: "vault.member_added" });
   } else if (isLive && ((label !== undefined && label !== row.label) || endsAt !== row.ends_at)) {
     if (label !== undefined) await act.run(setLabel(act, { ...key, label }));
-    await act.run(noteEnd(act, { ...key, endsAt }));
+    await act.run(recordEnd(act, { ...key, endsAt }));
     await noteChange(act, principal, "vault.updated", vaultTarget(vault));
   }
   const member = toMember(view, chainAddress, await findMember(act, key));
@@ -165,7 +165,7 @@ async function recordMember(
   },
 ): Promise<void> {
   const { vault, chainAddress, action } = change;
-  await act.note({
+  await act.record({
     accountId: vault.account_id,
     action,
     actor: principal,

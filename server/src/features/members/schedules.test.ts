@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { addMember, addPerson, openSharedVault, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
 import { codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
-import { tellEnds } from "./ending.ts";
+import { reportEnds } from "./ending.ts";
 
 /** Milliseconds: both may be wrong in either direction. */
 const MOST_SKEW = 30_000;
@@ -35,7 +35,7 @@ test("in forty schedules nobody is served past an end, nobody live is refused fo
   await using service = await openTestService();
   const nextEnd = (steps: number): number =>
     (Math.floor((service.clock.now() + MOST_SKEW) / END_STEP) + steps) * END_STEP;
-  const tell = () => tellEnds(service, new AbortController().signal);
+  const tell = () => reportEnds(service, new AbortController().signal);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       service.chain.skew = 0;

@@ -69,7 +69,7 @@ export const endMember = prepared((build, value: { vaultId: string; chainAddress
     .where("removed_at", "is", null),
 );
 
-/** Rows with a reached end that was not reported yet; see {@link takeEnd}. */
+/** Rows with a reached end that was not reported yet; see {@link claimEnd}. */
 const reachedEnds = prepared((build, value: { now: number; limit: number }) =>
   build
     .selectFrom("vault_members")
@@ -107,7 +107,7 @@ export function findVaultOf(queries: Queries, id: string): Promise<VaultRow | nu
 }
 
 /** A row for the one caller that may report this end. */
-export const takeEnd = prepared(
+export const claimEnd = prepared(
   (build, value: { vaultId: string; chainAddress: string; endsAt: number; now: number }) =>
     build
       .updateTable("vault_members")

@@ -5,7 +5,7 @@ const PROGRESS_EVERY = 2_000;
 
 export function progressOf(say: (line: string) => void, what: string) {
   let [rows, bytes, said] = [0, 0, performance.now()];
-  const tell = (): void => {
+  const report = (): void => {
     if (performance.now() - said < PROGRESS_EVERY) return;
     said = performance.now();
     say(`${what}: ${String(rows)}${bytes === 0 ? "" : `, ${String(Math.round(bytes / 1024 ** 2))} MiB`}`);
@@ -13,12 +13,12 @@ export function progressOf(say: (line: string) => void, what: string) {
   return {
     rows: (count: number): void => {
       rows += count;
-      tell();
+      report();
     },
     content: ({ size }: Content): void => {
       rows += 1;
       bytes += size;
-      tell();
+      report();
     },
   };
 }

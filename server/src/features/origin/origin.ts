@@ -4,14 +4,14 @@
  */
 import { type Config, ConfigError, placeOf } from "../../config.ts";
 import type { Queries } from "../../ports/database.ts";
-import { noteMode } from "./store.ts";
+import { recordMode } from "./store.ts";
 
 /**
  * Notes the mode in a database that has no note: a new one, or one from before there were notes.
  * @throws ConfigError when the database was made in the other mode.
  */
 export async function requireOrigin(database: Queries, config: Pick<Config, "database" | "mode">): Promise<void> {
-  const made = await noteMode(database, config.mode);
+  const made = await recordMode(database, config.mode);
   if (made === config.mode) return;
   const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
   throw new ConfigError([

@@ -10,7 +10,7 @@ const add = prepared((build, value: { readonly mode: string }) =>
 );
 
 /** The mode that is noted, which is the given one in a database that had no note. Of several processes the first decides. */
-export async function noteMode(queries: Queries, mode: string): Promise<string> {
+export async function recordMode(queries: Queries, mode: string): Promise<string> {
   const found = await queries.first(find(queries, {}));
   if (found !== null) return found.mode;
   await queries.run(add(queries, { mode }));

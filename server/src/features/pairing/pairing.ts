@@ -9,7 +9,7 @@ import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import type { StoreMarkRow } from "../../ports/store-mark-tables.ts";
 import { parseMark, renderMark, type StoreMark } from "./mark.ts";
-import { confirmMark, findMarkRow, noteStopped, proposeMark, renewMarkRow, sampleContents } from "./store.ts";
+import { confirmMark, findMarkRow, recordStopped, proposeMark, renewMarkRow, sampleContents } from "./store.ts";
 
 /** How often the token is renewed. Milliseconds. */
 export const RENEW_EVERY = 10 * 60_000;
@@ -95,7 +95,7 @@ export async function claimStore(
 
 /** Why nothing may be deleted in the store; null: it may. Asked before each pass, and when the token is renewed. */
 export async function findDoubt(pairing: Pairing): Promise<Doubt | null> {
-  return (await look(pairing)).doubt;
+  return (await checkPair(pairing)).doubt;
 }
 
 /**
@@ -104,7 +104,7 @@ export async function findDoubt(pairing: Pairing): Promise<Doubt | null> {
  */
 export async function renewMark(pairing: Pairing, holding: AbortSignal): Promise<Doubt | null> {
   const { database, blobs, clock, random } = pairing;
-  const { row, text, mark, doubt } = await look(pairing);
+  const { row, text, mark, doubt } = await checkPair(pairing);
   if (doubt !== null || row === null || text === null || mark === null) return doubt;
   const [token, now] = [random.uuid(), clock.now()];
   const renewed = { token, previous_token: mark.token, renewed_at: now, from: row.token };
@@ -114,7 +114,7 @@ export async function renewMark(pairing: Pairing, holding: AbortSignal): Promise
   return findDoubt(pairing);
 }
 
-interface Look {
+interface PairReading {
   readonly row: StoreMarkRow | null;
   readonly text: string | null;
   readonly mark: StoreMark | null;
@@ -122,21 +122,21 @@ interface Look {
 }
 
 /** Once there is doubt it stays, and all processes know it. */
-async function look(pairing: Pairing): Promise<Look> {
-  const first = await lookOnce(pairing);
+async function checkPair(pairing: Pairing): Promise<PairReading> {
+  const first = await readPair(pairing);
   if (first.row === null || first.row.renewed_at === null) {
     // The store was away when the server started.
     await requirePair(pairing);
-    return lookOnce(pairing);
+    return readPair(pairing);
   }
   if (first.doubt === null || first.row.stopped !== null) return first;
   // Another process may have renewed both between the two reads.
-  const second = await lookOnce(pairing);
+  const second = await readPair(pairing);
   if (second.doubt !== null) await stop(pairing, second, second.doubt);
   return second;
 }
 
-async function lookOnce({ database, blobs }: Pairing): Promise<Look> {
+async function readPair({ database, blobs }: Pairing): Promise<PairReading> {
   const text = await blobs.readMark();
   const mark = text === null ? null : parseMark(text);
   // After the store's: the rows are renewed first.
@@ -155,10 +155,10 @@ export function doubtOf(row: StoreMarkRow, mark: StoreMark | null): Doubt | null
 }
 
 /** The other database cannot know that these rows had the store too, so the store says it. */
-async function stop({ database, blobs }: Pairing, { row, text, mark }: Look, doubt: Doubt): Promise<void> {
+async function stop({ database, blobs }: Pairing, { row, text, mark }: PairReading, doubt: Doubt): Promise<void> {
   const isClone = doubt === "another-database" && mark !== null && mark.storeId === row?.store_id;
   if (isClone && !mark.contested) await blobs.replaceMark(text, renderMark({ ...mark, contested: true }));
-  await noteStopped(database, doubt);
+  await recordStopped(database, doubt);
 }
 
 /** For the log: what was found, where, and what to do. */

@@ -61,7 +61,7 @@ export async function renewMarkRow(
   return (await database.transaction((transaction) => transaction.run(query), FREES_SPACE)) === 1;
 }
 
-export async function noteStopped(database: Database, stopped: string): Promise<void> {
+export async function recordStopped(database: Database, stopped: string): Promise<void> {
   const query = database.build
     .updateTable("store_marks")
     .set({ stopped })

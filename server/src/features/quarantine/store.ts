@@ -184,7 +184,7 @@ export function findLastSweep(queries: Queries): Promise<SweepRow | null> {
   return queries.first(queries.build.selectFrom("sweeps").selectAll().where("id", "=", LAST));
 }
 
-export async function noteSweep(transaction: Queries, found: Omit<SweepRow, "id">): Promise<void> {
+export async function recordSweep(transaction: Queries, found: Omit<SweepRow, "id">): Promise<void> {
   const { build } = transaction;
   const row = { id: LAST, ...found };
   await transaction.run(

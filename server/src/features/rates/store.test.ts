@@ -98,7 +98,7 @@ it("what was counted while the clock of the database was ahead counts for nothin
   expect(allowed(await takeAll())).toBe(10);
   const twoDays = sql`update rates set full_at = full_at + 172800000000 where key = 'login ahead'`;
   await one.run({ compile: () => twoDays.compile(one.build) });
-  expect(await rates.look([[LOGIN, "ahead"]])).toMatchObject([{ left: 10 }]);
+  expect(await rates.peek([[LOGIN, "ahead"]])).toMatchObject([{ left: 10 }]);
   expect(allowed(await takeAll())).toBe(10);
   for (let days = 0; days < 10; days += 2) await one.run({ compile: () => twoDays.compile(one.build) });
   expect((await rates.spend(LOGIN, new Map([["ahead", 4]]))).get("ahead")).toBeCloseTo(6, 1);

@@ -44,7 +44,7 @@ const take = prepared((build, { key, interval, span }: Taking) => {
 });
 
 /** Rows of the keys that have been counted. */
-function look(database: Database, keys: readonly string[]): Promise<{ key: string; used: number }[]> {
+function peek(database: Database, keys: readonly string[]): Promise<{ key: string; used: number }[]> {
   const query = sql<{ key: string; used: number }>`
     select key, full_at - ${NOW} as used from rates where key = any(${keys}::text[])`;
   return database.all({ compile: () => query.compile(database.build) });
@@ -61,7 +61,7 @@ function spend(database: Database, span: number, spent: readonly (readonly [key:
   return database.all({ compile: () => query.compile(database.build) });
 }
 
-const giveBack = prepared((build, { key, interval }: Taking) => {
+const refund = prepared((build, { key, interval }: Taking) => {
   const query = sql`update rates set full_at = full_at - cast(${interval} as bigint) where key = ${key}`;
   return { compile: () => query.compile(build) };
 });
@@ -69,7 +69,7 @@ const giveBack = prepared((build, { key, interval }: Taking) => {
 /** The counts of all processes on the database. */
 export function sharedRates(database: Database): SharedRates {
   const usedOf = async (takings: readonly Taking[]): Promise<readonly number[]> => {
-    const rows = await look(
+    const rows = await peek(
       database,
       takings.map(({ key }) => key),
     );
@@ -89,7 +89,7 @@ export function sharedRates(database: Database): SharedRates {
       const [used = 0] = await usedOf([taking]);
       return { allowed: false, left: 0, wait: Math.max(0, used + interval - span) / MICRO };
     },
-    async look(asked) {
+    async peek(asked) {
       const takings = asked.map(([policy, key]) => takingOf(policy, key));
       const used = await usedOf(takings);
       return takings.map((taking, at) => remaining(taking, used[at] ?? 0));
@@ -103,8 +103,8 @@ export function sharedRates(database: Database): SharedRates {
         [...takings].map(([{ key, interval, span }, of]) => [of, (span - (used.get(key) ?? 0)) / interval]),
       );
     },
-    async giveBack(policy, key) {
-      await database.run(giveBack(database, takingOf(policy, key)));
+    async refund(policy, key) {
+      await database.run(refund(database, takingOf(policy, key)));
     },
   };
 }

@@ -5,7 +5,7 @@ import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/databas
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { unreadError } from "../../unread-chain.ts";
-import { listEnds, noteChainFacts, noteEnd } from "./store.ts";
+import { listEnds, recordChainFacts, recordEnd } from "./store.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;
 type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation" | "owner_address">;
@@ -34,7 +34,7 @@ export async function readChainVault(
     throw new ServiceError("chain_unavailable", "The service's chain node has fallen behind what it showed before");
   }
   const isNews = found.generation > known || found.owner.address !== vault.owner_address;
-  if (isNews) await noteFacts(deps, vault.id, found);
+  if (isNews) await recordFacts(deps, vault.id, found);
   return found;
 }
 
@@ -56,22 +56,22 @@ export async function askChain(
 }
 
 /** A marked member keeps its end; one that was added again has another. */
-async function noteEnds(database: Deps["database"], vaultId: string, { members }: ChainVault): Promise<void> {
+async function recordEnds(database: Deps["database"], vaultId: string, { members }: ChainVault): Promise<void> {
   const ends = new Map(members.filter(({ until }) => until === null).map(({ address, endsAt }) => [address, endsAt]));
   for (const { chain_address: chainAddress, ends_at: noted } of await listEnds(database, vaultId)) {
     const endsAt = ends.get(chainAddress);
     if (endsAt !== undefined && endsAt !== noted)
-      await database.run(noteEnd(database, { vaultId, chainAddress, endsAt }));
+      await database.run(recordEnd(database, { vaultId, chainAddress, endsAt }));
   }
 }
 
 /** A hint that cannot be written does not make a read fail. */
-async function noteFacts({ database }: Pick<Deps, "database">, id: string, found: ChainVault): Promise<void> {
+async function recordFacts({ database }: Pick<Deps, "database">, id: string, found: ChainVault): Promise<void> {
   try {
     await database.run(
-      noteChainFacts(database, { id, generation: found.generation, ownerAddress: found.owner.address }),
+      recordChainFacts(database, { id, generation: found.generation, ownerAddress: found.owner.address }),
     );
-    await noteEnds(database, id, found);
+    await recordEnds(database, id, found);
   } catch (error) {
     if (error instanceof DatabaseFullError || error instanceof DatabaseUnavailableError) return;
     throw error;

@@ -37,7 +37,7 @@ export async function findAccountAddress(queries: Queries, accountId: string): P
 }
 
 /** The last read of the object; never an older generation than the present one. */
-export const noteChainFacts = prepared((build, value: { id: string; generation: number; ownerAddress: string }) =>
+export const recordChainFacts = prepared((build, value: { id: string; generation: number; ownerAddress: string }) =>
   build
     .updateTable("vaults")
     .set({ chain_generation: value.generation, owner_address: value.ownerAddress })
@@ -65,7 +65,7 @@ export function listEnds(
  * Another end of a recorded membership that the chain names. A reported end stays: a member that was added again gets
  * a new record.
  */
-export const noteEnd = prepared((build, value: { vaultId: string; chainAddress: string; endsAt: number | null }) =>
+export const recordEnd = prepared((build, value: { vaultId: string; chainAddress: string; endsAt: number | null }) =>
   build
     .updateTable("vault_members")
     .set({ ends_at: value.endsAt })

@@ -1,7 +1,7 @@
 /** The SQL of the index of names (decision 0053): which files are in it, and which wait. What they are found by: terms-store.ts. */
 import { type Compilable, type RawBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
-import { holdName } from "../../ports/leases.ts";
+import { lockName } from "../../ports/leases.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { inPieces } from "../in-pieces.ts";
 import type { TermsEntry } from "./term-query.ts";
@@ -60,7 +60,7 @@ export async function newEntry(
 
 /** Accounts get their numbers one after the other: the next one is the highest and one. */
 async function takingNumber<Result>(transaction: Queries, take: () => Promise<Result>): Promise<Result> {
-  await holdName(transaction, "numbers of accounts in the index of names");
+  await lockName(transaction, "numbers of accounts in the index of names");
   return take();
 }
 
@@ -88,7 +88,7 @@ const countWaiting = prepared((build, value: { accountId: string }) =>
 );
 
 /** One more file of the account waits. */
-export async function noteWaiting(transaction: Queries, accountId: string): Promise<void> {
+export async function countWaitingFile(transaction: Queries, accountId: string): Promise<void> {
   const scope = await transaction.first(countWaiting(transaction, { accountId }));
   if (scope !== null && scope.waiting >= TURN) await putWaiting(transaction, accountId);
 }

@@ -53,7 +53,7 @@ export interface AccessTokens {
   /** The claims of a token that was signed here; null for any other text. Never rejects. */
   verify(token: string): Promise<AccessClaims | null>;
   /** Remembers that the token was over, so that a clock that is set back does not bring it back. */
-  bury(token: string): void;
+  markExpired(token: string): void;
 }
 
 /** Verified tokens kept in memory; all are forgotten when there are more. */
@@ -99,7 +99,7 @@ export function createAccessTokens(keys: readonly JwtKey[]): AccessTokens {
         return null;
       }
     },
-    bury: (token) => remember(token, OVER),
+    markExpired: (token) => remember(token, OVER),
   };
 }
 

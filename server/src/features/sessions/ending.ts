@@ -63,5 +63,5 @@ export async function recordEnding(
   action: "session.ended" | "session.reuse_detected",
   { sessionId, actor, origin }: Ending,
 ): Promise<void> {
-  await act.note({ action, actor, origin, target: { kind: "session", id: sessionId } });
+  await act.record({ action, actor, origin, target: { kind: "session", id: sessionId } });
 }

@@ -40,7 +40,7 @@ export async function openSession(
     revoked_at: null,
   });
   await act.run(insertRefreshToken(act, { hash: refreshToken.hash, sessionId, now, expiresAt }));
-  await act.note({ action: "session.created", actor: null, origin, target: { kind: "session", id: sessionId } });
+  await act.record({ action: "session.created", actor: null, origin, target: { kind: "session", id: sessionId } });
   const access = mintAccessToken(deps, { accountId, sessionId, endsAt: expiresAt });
   return { ...access, refreshToken: refreshToken.text, refreshExpiresIn: secondsUntil(expiresAt, now), sessionId };
 }

@@ -38,7 +38,7 @@ export async function verifyAhead({ member }: Writer, statements: readonly Versi
     statements.map(async (statement) => {
       const { message, name, signature } = nameSigned(signingKey, signedOf(statement));
       if (verified.has(name)) return;
-      if (await isSignedMessageAside(message, { publicKey: signingKey, signature })) noteVerified(name);
+      if (await isSignedMessageAside(message, { publicKey: signingKey, signature })) cacheVerified(name);
     }),
   );
 }
@@ -170,7 +170,7 @@ function requireSigned({ member }: Writer, signed: Signed, what: string): void {
   const { message, name, signature } = nameSigned(signingKey, signed);
   if (!verified.has(name) && !isSignedMessage(message, { publicKey: signingKey, signature }))
     throw invalid(`${what}: the signature is not of the caller's signing key`);
-  noteVerified(name);
+  cacheVerified(name);
 }
 
 /** Key and signature have fixed lengths, and no title holds a zero byte: no two signatures share a name. */
@@ -179,7 +179,7 @@ function nameSigned(signingKey: Uint8Array, { title, body, signature }: Signed) 
   return { message, signature, name: hash("sha256", Buffer.concat([signingKey, signature, message]), "base64") };
 }
 
-function noteVerified(name: string): void {
+function cacheVerified(name: string): void {
   verified.delete(name);
   verified.add(name);
   const oldest = verified.size > MOST_VERIFIED ? verified.keys().next().value : undefined;

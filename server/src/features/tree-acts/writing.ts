@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { TreeActRow } from "../../ports/tree-act-tables.ts";
 import { type AccountAct, type ActDeps, actOn } from "../account/act.ts";
-import { takeEntriesKey } from "../folder-names/aligning.ts";
+import { adoptEntriesKey } from "../folder-names/aligning.ts";
 import { refuseOverTree } from "./acts.ts";
 import { foldersOf, type Level } from "./folders-of.ts";
 import {
@@ -30,7 +30,7 @@ const TABLES = ["files", "folders"] as const;
 export type WantedTreeAct = Pick<TreeActRow, "kind" | "trashed_at" | "trashed_with">;
 
 /** For a folder whose own row has its new state and place. Throws `tree_busy` while another act is under way below it. */
-export async function beginTreeAct(
+export async function startTreeAct(
   act: AccountAct,
   deps: Limits,
   root: TreeRoot,
@@ -80,7 +80,7 @@ async function writeSome(
   // With the last of their rows: a level without unwritten rows is done.
   await writeDepth(transaction, ids, depth);
   if (row.kind === "restore")
-    for (const folderId of ids) await takeEntriesKey(transaction, { vaultId: row.vault_id, folderId });
+    for (const folderId of ids) await adoptEntriesKey(transaction, { vaultId: row.vault_id, folderId });
   return false;
 }
 

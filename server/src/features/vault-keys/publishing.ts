@@ -140,13 +140,13 @@ async function store(
   };
   await insertKey(act, row);
   await insertSteps(act, { vaultId: vault.id, createdAt: now }, wanted.steps);
-  await notePublished(act, principal, row);
+  await recordPublished(act, principal, row);
   return row;
 }
 
 /** For the audit log alone: no event kind fits. */
-async function notePublished(act: AccountAct, principal: Principal, row: VaultKeyRow): Promise<void> {
-  await act.note({
+async function recordPublished(act: AccountAct, principal: Principal, row: VaultKeyRow): Promise<void> {
+  await act.record({
     action: "vault.key_published",
     actor: principal,
     target: { kind: "vault_key", id: row.key_id, vaultId: row.vault_id },

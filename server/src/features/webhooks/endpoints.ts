@@ -12,10 +12,10 @@ import { toWebhook } from "./rules.ts";
 import { protectSecret } from "./secrets.ts";
 import { mintSecret } from "./signing.ts";
 import {
-  beginCursor,
+  startCursor,
   countWebhooks,
   findWebhook,
-  holdWebhook,
+  lockWebhook,
   insertWebhook,
   rotateSecret,
   updateWebhook,
@@ -53,7 +53,7 @@ export async function addWebhook(
   await insertWebhook(act, row);
   await recordWebhookChange(act, principal, row.id, "webhook.created");
   // After the record of its own making, which is not an event: later changes are delivered.
-  await beginCursor(act, act.account, count === 0);
+  await startCursor(act, act.account, count === 0);
   return new Reply({ webhook: toWebhook(row), secret }, { headers: { Location: `/api/webhooks/${row.id}` } });
 }
 
@@ -72,7 +72,7 @@ export async function changeWebhook(
   id: string,
   wishes: WebhookWishes,
 ): Promise<WebhookRow> {
-  const row = await holdWebhook(act, { id, accountId: principal.accountId });
+  const row = await lockWebhook(act, { id, accountId: principal.accountId });
   if (row === null) throw notFound("Webhook");
   const { events, description, active } = wishes;
   const url = wishes.url === undefined ? row.url : acceptUrl(deps, wishes.url);
@@ -116,7 +116,7 @@ export async function recordWebhookChange(
   id: string,
   action: "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled",
 ): Promise<void> {
-  await act.note({ action, actor, target: { kind: "webhook", id } });
+  await act.record({ action, actor, target: { kind: "webhook", id } });
 }
 
 /** The address in its normal form. Says why one is refused, never what it held: an address may hold a password. */

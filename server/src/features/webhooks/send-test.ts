@@ -14,7 +14,7 @@ import { messageIdOf, renderEvent } from "./payload.ts";
 import { toDelivery } from "./rules.ts";
 import { liveSecrets } from "./secrets.ts";
 import { webhookHeaders } from "./signing.ts";
-import { noteTest } from "./store.ts";
+import { recordTest } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest" | "webhookSender">;
 
@@ -114,7 +114,9 @@ function toRow(
 /** The endpoint may have been deleted while the receiver thought: then there is nothing to keep the record with. */
 async function record(transaction: Queries, row: WebhookDeliveryRow, outcome: WebhookOutcome): Promise<void> {
   const { webhook_id: id, status, completed_at: at } = row;
-  if ((await transaction.run(noteTest(transaction, { id, status, at, failures: status === "success" ? 0 : 1 }))) === 0)
+  if (
+    (await transaction.run(recordTest(transaction, { id, status, at, failures: status === "success" ? 0 : 1 }))) === 0
+  )
     throw notFound("Webhook");
   await insertDelivery(transaction, row);
   const attempt: WebhookAttemptRow = {

@@ -31,7 +31,7 @@ export async function insertWebhook(transaction: Queries, row: WebhookRow): Prom
  * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An
  * account whose endpoints have all gone starts again.
  */
-export async function beginCursor(
+export async function startCursor(
   transaction: Queries,
   { id, sequence }: Pick<AccountRow, "id" | "sequence">,
   first: boolean,
@@ -47,7 +47,7 @@ export async function beginCursor(
   );
 }
 
-const hold = prepared((build, value: { id: string; accountId: string }) =>
+const lock = prepared((build, value: { id: string; accountId: string }) =>
   build
     .updateTable("webhooks")
     .set((row) => ({ active: row.ref("active") }))
@@ -57,11 +57,11 @@ const hold = prepared((build, value: { id: string; accountId: string }) =>
 );
 
 /** The endpoint as it is, and nobody else's change of it until the transaction ends: what records attempts writes there as well. */
-export function holdWebhook(
+export function lockWebhook(
   transaction: Queries,
   value: { id: string; accountId: string },
 ): Promise<WebhookRow | null> {
-  return transaction.first(hold(transaction, value));
+  return transaction.first(lock(transaction, value));
 }
 
 export type WebhookChanges = Partial<
@@ -102,7 +102,7 @@ export const forgetEndedSecrets = prepared((build, value: { now: number }) =>
 );
 
 /** A test shows in the endpoint's last delivery and counts like any attempt; it turns no endpoint off (decisions §6). */
-export const noteTest = prepared((build, value: { id: string; status: string; at: number | null; failures: 0 | 1 }) =>
+export const recordTest = prepared((build, value: { id: string; status: string; at: number | null; failures: 0 | 1 }) =>
   build
     .updateTable("webhooks")
     .set((row) => ({

@@ -78,7 +78,7 @@ async function submit(view: View, request: FastifyRequest, reply: FastifyReply):
   } catch (error) {
     const { failure, text, again } = describeProblem(error, form, base);
     request.call.errorCode = failure.code;
-    if (failure.unexpected) request.server.noteFault(error, request);
+    if (failure.unexpected) request.server.recordFault(error, request);
     const content = again ? renderForm(form, { values, problem: text, base }) : markup`<p role="alert">${text}</p>`;
     sendPage(request, reply, failure.status, renderPage(form.title, content), failure.headers);
     return;

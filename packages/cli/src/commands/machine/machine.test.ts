@@ -1,6 +1,8 @@
 /** What needs no service: configuration, profiles, MCP clients, and where the development stack is. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Secret } from "@coffer/sdk";
+import { readConfig, writeConfig } from "@coffer/sdk/node";
 import { beforeEach, describe, expect, it } from "vitest";
 import { coffer, type Situation } from "../../../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
@@ -58,9 +60,18 @@ describe("config", () => {
   });
 
   it("another service's address drops key and session: they are never sent there", async () => {
-    await save({ work: { baseUrl: HERE, apiKey: KEY, session: { refreshToken: "r" }, chainPrivateKey: "c" } });
+    await save({ work: { baseUrl: HERE, apiKey: KEY, chainPrivateKey: "c" } });
+    const session = { refreshToken: new Secret("r"), accessToken: null, expiresAt: null, presented: false };
+    await writeConfig({ profiles: { work: { baseUrl: HERE, apiKey: new Secret(KEY), session } } }, file());
+    const isSignedIn = async () => (await readConfig(file()))?.profiles["work"]?.session != null;
     expect((await coffer(["config", "set", "base-url", `${HERE}/`], home)).code).toBe(0);
-    expect((await saved()).profiles["work"]).toHaveProperty("apiKey");
+    expect([(await saved()).profiles["work"], await isSignedIn()]).toEqual([
+      expect.objectContaining({ apiKey: KEY }),
+      true,
+    ]);
+    expect((await coffer(["config", "set", "base-url", ELSEWHERE], home)).code).toBe(0);
+    expect((await coffer(["config", "set", "base-url", HERE], home)).code).toBe(0);
+    expect(await isSignedIn()).toBe(false);
     expect((await coffer(["config", "set", "base-url", ELSEWHERE], home)).code).toBe(0);
     expect((await saved()).profiles["work"]).toEqual({ baseUrl: ELSEWHERE, chainPrivateKey: "c" });
     expect((await coffer(["config", "set", "base-url", "ftp://x"], home)).code).toBe(2);

@@ -5,7 +5,8 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { Secret } from "../../http/secret.ts";
-import { configDirectory, configFile, readConfig, writeConfig } from "./config.ts";
+import { configDirectory, configFile } from "./config-place.ts";
+import { readConfig, writeConfig } from "./config.ts";
 import { resolveSettings } from "./settings.ts";
 
 const KEY = `cof_${"a".repeat(49)}`;

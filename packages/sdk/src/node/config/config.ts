@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { describeIssues } from "@coffer/contract";
 import * as z from "zod/mini";
 import { Secret } from "../../http/secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "../store/durable-file.ts";
+import { configFile } from "./config-place.ts";
 import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "../store/lock-file.ts";
 import { configurationError, lockedError, type SdkError } from "../../http/errors.ts";
-import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
+import { storeInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
+import { ProfileSessions, type ProfileSession } from "./profile-sessions.ts";
 import type { StoredSession } from "../../connection/web-session.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
@@ -18,7 +19,10 @@ export interface Profile {
   readonly baseUrl: string;
   /** The API key; null when the profile has none. */
   readonly apiKey: Secret | null;
-  /** The web session. Default: {@link writeConfig} leaves it unchanged; null removes it. */
+  /**
+   * The web session, which is in the profile store beside the file, for the origin of `baseUrl` alone. Default:
+   * {@link writeConfig} leaves it unchanged; null removes it.
+   */
   readonly session?: StoredSession | null | undefined;
   /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Default: unchanged; null removes it. */
   readonly chainPrivateKey?: Secret | null | undefined;
@@ -41,7 +45,7 @@ export interface Profile {
   readonly keyStore?: KeyStore | undefined;
 }
 
-/** The file with mode 0600, or the keychain of the system. A web session is always in the file. */
+/** The file with mode 0600, or the keychain of the system. */
 export type KeyStore = "file" | "keychain";
 
 /** The content of config.json (version 1). */
@@ -61,22 +65,12 @@ export interface ConfigChanges {
   readonly keychainIsLost?: boolean;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 const LOCK_WAIT_MS = 5_000;
 const profileName = z.string().check(z.regex(/^[\w.][\w.-]{0,63}$/, "Invalid profile name"));
-const storedSession = z.looseObject({
-  refreshToken: z.string().check(z.minLength(1)),
-  accessToken: z.optional(z.string()),
-  /** Milliseconds since the Unix epoch. */
-  expiresAt: z.optional(z.number()),
-  presented: z.optional(z.boolean()),
-});
 const keyName = z.enum(["apiKey", "chainPrivateKey"]);
 const storedProfile = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
-  session: z.optional(storedSession),
   chainPrivateKey: z.optional(z.string()),
   /** The profile keeps its keys in the system's keychain; `keys` names those that are there. */
   keychain: z.optional(z.looseObject({ id: z.string().check(z.minLength(1)), keys: z.array(keyName) })),
@@ -93,22 +87,6 @@ const storedConfig = z.looseObject({
 
 type StoredConfig = z.infer<typeof storedConfig>;
 
-/** The path of the configuration: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
-export function configFile(env: Environment = process.env): string {
-  const file = present(env["SERVICE_CONFIG_FILE"]);
-  return file === null ? join(configDirectory(env), "config.json") : resolve(file);
-}
-
-/** `SERVICE_CONFIG_DIR`, else `$XDG_CONFIG_HOME/coffer`, else `~/.config/coffer`. */
-export function configDirectory(env: Environment = process.env): string {
-  const own = present(env["SERVICE_CONFIG_DIR"]);
-  if (own !== null) return resolve(own);
-  const xdg = present(env["XDG_CONFIG_HOME"]);
-  // The XDG base directory specification ignores relative paths.
-  const parent = xdg?.startsWith("/") === true ? xdg : join(present(env["HOME"]) ?? homedir(), ".config");
-  return join(parent, "coffer");
-}
-
 /**
  * The configuration; null when there is no file.
  * @throws SdkError `configuration` when the file holds something else. The error never shows its content.
@@ -116,19 +94,19 @@ export function configDirectory(env: Environment = process.env): string {
 export async function readConfig(file: string = configFile()): Promise<Config | null> {
   const stored = await readStored(file);
   if (stored === null) return null;
+  const sessionOf = await new ProfileSessions(file).reader();
   const profiles = Object.entries(stored.profiles).map(([name, profile]): [string, Profile] => [
     name,
-    readProfile(name, profile),
+    { ...readProfile(name, profile), session: sessionOf(name, profile.baseUrl) },
   ]);
   return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
 }
 
 function readProfile(name: string, stored: StoredProfile): Profile {
-  const { baseUrl, session, networkFile, contentOrigins, installLine, keychain } = stored;
+  const { baseUrl, networkFile, contentOrigins, installLine, keychain } = stored;
   return {
     baseUrl,
     apiKey: readKey(name, stored, "apiKey"),
-    session: session === undefined ? null : readSession(session),
     chainPrivateKey: readKey(name, stored, "chainPrivateKey"),
     networkFile: networkFile ?? null,
     contentOrigins: contentOrigins ?? null,
@@ -170,12 +148,26 @@ export async function writeConfig(changes: ConfigChanges, file: string = configF
     await replaceFile(file, `${JSON.stringify(next, null, 2)}\n`);
     await chmod(file, 0o600);
   };
+  const sessions = new ProfileSessions(file);
+  const changed = sessionsIn(changes);
+  // One that goes is gone first. One that comes needs its profile: if there is no room for it, nobody is half signed in.
+  await sessions.write(changed.filter(([, session]) => session === null));
   // At every moment a key is where the file says, and the file names what the keychain may have.
   if (moves.some(({ first, former }) => first !== former)) await write("first");
-  for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
+  for (const { puts } of moves) for (const [account, secret] of puts) storeInKeychain(account, secret);
   await write("next");
   for (const { drops } of moves) for (const account of drops) dropKey(account, changes.keychainIsLost === true);
   if (moves.some(({ next, last }) => next !== last)) await write("last");
+  await sessions.write(changed.filter(([, session]) => session !== null));
+}
+
+/** Sessions that the changes name; a removed profile loses its own. */
+function sessionsIn({ profiles = {} }: ConfigChanges): readonly ProfileSession[] {
+  return Object.entries(profiles).flatMap(([name, profile]): ProfileSession[] => {
+    if (profile === null || profile.session === null) return [[name, null]];
+    const { baseUrl, session } = profile;
+    return session === undefined ? [] : [[name, { baseUrl, session }]];
+  });
 }
 
 function dropKey(account: string, isLost: boolean): void {
@@ -241,48 +233,25 @@ const KEY_NAMES = keyName.options;
 
 /** All of it but the keys. */
 function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
-  const { baseUrl, session, networkFile, contentOrigins, installLine } = profile;
+  const { baseUrl, networkFile, contentOrigins, installLine } = profile;
   const {
     apiKey: _replaced,
     chainPrivateKey: _alsoReplaced,
     keychain: _moved,
-    session: formerSession,
     networkFile: formerFile,
     contentOrigins: formerOrigins,
     installLine: formerInstallLine,
     ...rest
   } = former ?? {};
-  const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
   const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
   const install = installLine === undefined ? formerInstallLine : (installLine ?? undefined);
   const origins = (contentOrigins === undefined ? formerOrigins : contentOrigins) ?? [];
   return {
     ...rest,
     baseUrl,
-    ...(next === undefined ? {} : { session: next }),
     ...(file === undefined ? {} : { networkFile: file }),
     ...(origins.length === 0 ? {} : { contentOrigins: [...origins] }),
     ...(install === undefined ? {} : { installLine: install }),
-  };
-}
-
-type StoredTokens = z.infer<typeof storedSession>;
-
-function readSession({ refreshToken, accessToken, expiresAt, presented }: StoredTokens): StoredSession {
-  return {
-    refreshToken: new Secret(refreshToken),
-    accessToken: accessToken === undefined ? null : new Secret(accessToken),
-    expiresAt: expiresAt ?? null,
-    presented: presented ?? false,
-  };
-}
-
-function renderSession({ refreshToken, accessToken, expiresAt, presented }: StoredSession): StoredTokens {
-  return {
-    refreshToken: refreshToken.reveal(),
-    ...(accessToken === null ? {} : { accessToken: accessToken.reveal() }),
-    ...(expiresAt === null ? {} : { expiresAt }),
-    ...(presented ? { presented } : {}),
   };
 }
 
@@ -306,9 +275,4 @@ function parseStored(value: unknown, file: string): StoredConfig {
 
 function unreadable(file: string, why: string): SdkError {
   return configurationError(`The configuration ${file} cannot be used: ${why}`);
-}
-
-/** Set and not empty: an empty variable counts as unset. */
-export function present(text: string | undefined): string | null {
-  return text === undefined || text === "" ? null : text;
 }

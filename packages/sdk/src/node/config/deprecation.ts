@@ -1,6 +1,6 @@
 import type { Middleware } from "../../http/transports.ts";
 
-const told = new Set<string>();
+const warned = new Set<string>();
 
 /**
  * Warns once per process of each operation that the service will end (RFC 9745). By default it is a warning of the process
@@ -13,8 +13,8 @@ const told = new Set<string>();
 export function deprecationWarnings(warn: (message: string) => void = emitWarning): Middleware {
   return async (request, next, { endpointId }) => {
     const response = await next(request);
-    if (response.headers.has("deprecation") && !told.has(endpointId)) {
-      told.add(endpointId);
+    if (response.headers.has("deprecation") && !warned.has(endpointId)) {
+      warned.add(endpointId);
       const sunset = Date.parse(response.headers.get("sunset") ?? "");
       const end = Number.isNaN(sunset) ? "" : ` on ${new Date(sunset).toISOString().slice(0, 10)}`;
       warn(`The service will end ${endpointId}${end}. Update this program before`);

@@ -100,7 +100,7 @@ export class KeychainSecret extends Secret {
 }
 
 /** Puts a key in and takes it out again: nothing else says that it is there. */
-export function keepInKeychain(account: string, secret: Secret): void {
+export function storeInKeychain(account: string, secret: Secret): void {
   const keychain = SYSTEM.open();
   keychain.set(account, secret.reveal());
   if (keychain.get(account) !== secret.reveal()) throw closed("it gives back something else than it got");

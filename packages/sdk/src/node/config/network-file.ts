@@ -9,7 +9,7 @@ import type { Client } from "../../client.ts";
 import { configurationError, SdkError } from "../../http/errors.ts";
 import { requireChain } from "../../connection/load-code.ts";
 import type { CallOptions } from "../../connection/options.ts";
-import { configFile } from "./config.ts";
+import { configFile } from "./config-place.ts";
 import { makePrivateDirectory, replaceFile } from "../store/durable-file.ts";
 
 /** A network, and the file that it is in. */
@@ -80,20 +80,20 @@ export async function saveServedNetwork(
   configuration: string = configFile(),
 ): Promise<NetworkFile & { readonly path: string }> {
   // Of the bytes, whatever the caller says of them.
-  const found = digestOf(served.bytes);
-  if (found !== digest.toLowerCase())
+  const servedDigest = digestOf(served.bytes);
+  if (servedDigest !== digest.toLowerCase())
     throw configurationError("The network's file that the service names is not the one of the digest");
   const network = await parseNetwork(served.bytes, "that the service names");
   const directory = join(dirname(configuration), "networks");
-  const path = join(directory, `${found}.json`);
+  const path = join(directory, `${servedDigest}.json`);
   await makePrivateDirectory(directory);
   // What is there is the user's own by now, perhaps with witnesses and API keys.
-  if (await isThere(path)) return { path, ...(await readNetworkFile(path)) };
+  if (await exists(path)) return { path, ...(await readNetworkFile(path)) };
   await replaceFile(path, served.bytes);
-  return { path, network, digest: found };
+  return { path, network, digest: servedDigest };
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 

@@ -1,5 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import type { Transport } from "../../http/transports.ts";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { createClient, type Client } from "../../client.ts";
@@ -12,6 +13,9 @@ import { resolveSettings } from "./settings.ts";
 const BASE_URL = "http://coffer.test";
 
 interface Setting {
+  /** The refresh token of the sign-in, and the configuration as it was written. */
+  readonly first: string;
+  readonly text: string;
   readonly service: SessionService;
   readonly file: string;
   readonly refreshed: { count: number };
@@ -23,7 +27,7 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   const file = join(makeDirectory(), "config.json");
   const service = await openSessionService();
   const refreshed = { count: 0 };
-  const transport = (request: Request): Promise<Response> => {
+  const transport: Transport = (request) => {
     if (request.url.endsWith("/refresh")) refreshed.count += 1;
     return service.fetch(request);
   };
@@ -31,6 +35,8 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   const session = { refreshToken: new Secret(refreshToken), accessToken: null, expiresAt: null, presented: false };
   await writeConfig({ profiles: { default: { baseUrl, apiKey: null, session } } }, file);
   return {
+    first: refreshToken,
+    text: await readFile(file, "utf8"),
     service,
     file,
     refreshed,
@@ -38,8 +44,10 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   };
 }
 
+const tableOf = ({ file }: Setting): string => join(dirname(file), "store", "sessions.table");
+
 describe("a saved session", () => {
-  it("has its new tokens in the file before they are used, for the owner alone", async () => {
+  it("has its new tokens on disk before they are used, for the owner alone", async () => {
     const setting = await openProfile();
     const before = (await readConfig(setting.file))?.profiles["default"]?.session?.refreshToken.reveal();
     const client = await setting.connect();
@@ -48,13 +56,16 @@ describe("a saved session", () => {
     expect(after?.refreshToken.reveal()).not.toBe(before);
     expect(after).toMatchObject({ presented: false });
     expect(after?.expiresAt).toBeGreaterThan(Date.now() + 800_000);
-    expect((await stat(setting.file)).mode & 0o777).toBe(0o600);
+    expect((await stat(tableOf(setting))).mode & 0o777).toBe(0o600);
+    // People edit the configuration: it has no token, and is not written when one changes.
+    expect(await readFile(setting.file, "utf8")).toBe(setting.text);
+    for (const used of [before, setting.first]) expect(await readFile(tableOf(setting), "utf8")).not.toContain(used);
     // The next process takes up the access token, too.
     await (await setting.connect()).account.get();
     expect(setting.refreshed.count).toBe(1);
   });
 
-  it("is refreshed once by clients of the same file at the same time", async () => {
+  it("is refreshed once by clients of the same store at the same time", async () => {
     const setting = await openProfile();
     const clients = await Promise.all(Array.from({ length: 6 }, () => setting.connect()));
     await Promise.all(clients.flatMap((client) => Array.from({ length: 5 }, () => client.account.get())));
@@ -77,17 +88,66 @@ describe("a saved session", () => {
     expect(refreshed.count).toBe(0);
   });
 
-  it("stays in the file when the service refuses it, and is not put back once it is removed", async () => {
+  it("stays when the service refuses it, and is not put back once it is removed", async () => {
     const setting = await openProfile();
     const client = await setting.connect();
     setting.service.endSessions();
     await expect(client.account.get()).rejects.toMatchObject({ code: "session_ended", reason: "refused" });
-    expect(await readFile(setting.file, "utf8")).toContain("refreshToken");
+    expect(await readFile(tableOf(setting), "utf8")).toContain("refreshToken");
     const next = await setting.connect();
     await writeConfig({ profiles: { default: { baseUrl: BASE_URL, apiKey: null, session: null } } }, setting.file);
     await expect(next.account.get()).rejects.toMatchObject({ code: "configuration" });
-    expect(await readFile(setting.file, "utf8")).not.toContain("refreshToken");
+    // Nothing of it is left: no row, no former content, no temporary file.
+    expect(await readdir(dirname(tableOf(setting)))).toEqual([]);
     expect(await savedSession("default", setting.file)).toBeNull();
+  });
+
+  it("is sent to no other service that somebody has written into the configuration, and is there for its own", async () => {
+    const setting = await openProfile();
+    await writeFile(setting.file, setting.text.replace(BASE_URL, "http://elsewhere.test"));
+    expect(await savedSession("default", setting.file)).toBeNull();
+    await writeFile(setting.file, setting.text);
+    expect(await savedSession("default", setting.file)).not.toBeNull();
+  });
+
+  it("that is damaged is refused with the repair, and neither signed out of nor replaced in silence", async () => {
+    const setting = await openProfile();
+    const table = tableOf(setting);
+    const damaged = Buffer.from(await readFile(table));
+    damaged[40] = (damaged[40] ?? 0) ^ 1;
+    await writeFile(table, damaged);
+    const refusal = { code: "configuration", message: expect.stringContaining(`${table} is damaged at byte`) };
+    const profile = { baseUrl: BASE_URL, apiKey: null };
+    const next = { refreshToken: new Secret("next"), accessToken: null, expiresAt: null, presented: false };
+    for (const use of [
+      () => savedSession("default", setting.file),
+      () => readConfig(setting.file),
+      () => writeConfig({ profiles: { default: { ...profile, session: null } } }, setting.file),
+      () => writeConfig({ profiles: { default: { ...profile, session: next } } }, setting.file),
+    ])
+      await expect(use()).rejects.toMatchObject(refusal);
+    expect(await readFile(table)).toEqual(damaged);
+    await rm(table);
+    expect(await savedSession("default", setting.file)).toBeNull();
+  });
+
+  it("is one for each profile of each configuration, and goes with its profile", async () => {
+    const setting = await openProfile();
+    const other = join(dirname(setting.file), "other.json");
+    const session = { refreshToken: new Secret("other"), accessToken: new Secret("a"), expiresAt: 5, presented: true };
+    const profile = { baseUrl: BASE_URL, apiKey: null, session };
+    await writeConfig({ profiles: { default: profile, more: { ...profile, session: undefined } } }, other);
+    const sessions = async (file: string) => {
+      const entries = Object.entries((await readConfig(file))?.profiles ?? {});
+      return Object.fromEntries(entries.map(([name, kept]) => [name, kept.session?.refreshToken.reveal() ?? null]));
+    };
+    expect(await sessions(setting.file)).toEqual({ default: setting.first });
+    expect(await sessions(other)).toEqual({ default: "other", more: null });
+    expect((await readConfig(other))?.profiles["default"]?.session).toMatchObject({ expiresAt: 5, presented: true });
+    await writeConfig({ profiles: { default: null } }, other);
+    await writeConfig({ profiles: { default: { baseUrl: BASE_URL, apiKey: null } } }, other);
+    expect(await sessions(other)).toEqual({ default: null, more: null });
+    expect(await sessions(setting.file)).toEqual({ default: setting.first });
   });
 
   it("is what settings give where there is no key, for the profile's own origin alone", async () => {

@@ -1,18 +1,13 @@
-import { dirname } from "node:path";
-import { configurationError, lockedError } from "../../http/errors.ts";
+import { configurationError } from "../../http/errors.ts";
 import { sessionCredentials, type SessionCredentials } from "../../connection/session-credentials.ts";
-import { configFile, readConfig, writeConfig } from "./config.ts";
-import { makePrivateDirectory } from "../store/durable-file.ts";
-import { acquireLock } from "../store/lock-file.ts";
-import type { SessionLock } from "../../connection/web-session.ts";
-
-/** Longer than a refresh may take: a waiting process then finds the new pair in the file. */
-const LOCK_WAIT_MS = 60_000;
+import { configFile } from "./config-place.ts";
+import { readConfig } from "./config.ts";
+import { ProfileSessions } from "./profile-sessions.ts";
 
 /**
- * The web session of a profile as a credential. A new pair of tokens is in the file, durably, before it is used.
- * Processes that share the file refresh one at a time. Null when the profile has none. A session that the service
- * refuses stays in the file.
+ * The web session of a profile as a credential. It is in the profile store beside the configuration. A new pair of tokens
+ * is there, durably, before it is used. Processes that share the store refresh one at a time. Null when the profile has
+ * none for its address. A session that the service refuses stays.
  *
  * @example
  * ```ts
@@ -24,26 +19,17 @@ export async function savedSession(profile: string, file: string = configFile())
   const load = async () => (await readConfig(file))?.profiles[profile]?.session ?? null;
   const stored = await load();
   if (stored === null) return null;
+  const sessions = new ProfileSessions(file);
   return sessionCredentials({
     ...stored,
-    lock: fileLock(file, profile),
+    lock: sessions.lockOf(profile),
     store: {
       load,
       save: async (session) => {
-        const known = (await readConfig(file))?.profiles[profile];
         // Signed out, or removed, meanwhile: do not put it back.
-        if (known?.session == null) throw configurationError(`The profile "${profile}" has no session any more`);
-        await writeConfig({ profiles: { [profile]: { ...known, session } } }, file);
+        if (!(await sessions.replace(profile, session)))
+          throw configurationError(`The profile "${profile}" has no session any more`);
       },
     },
   });
-}
-
-function fileLock(file: string, profile: string): SessionLock {
-  return async (work) => {
-    await makePrivateDirectory(dirname(file));
-    await using lock = await acquireLock(`${file}.${profile}.session.lock`, LOCK_WAIT_MS);
-    if (lock === null) throw lockedError("Another process keeps the session locked");
-    return await work();
-  };
 }

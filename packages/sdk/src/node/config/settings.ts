@@ -1,7 +1,8 @@
 import { Secret } from "../../http/secret.ts";
 import type { SessionCredentials } from "../../connection/session-credentials.ts";
 import { KeychainSecret } from "./keychain.ts";
-import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
+import { configFile, nonEmpty, type Environment } from "./config-place.ts";
+import { readConfig, type Profile } from "./config.ts";
 import { ProfileMissingError } from "./profile-missing.ts";
 import { savedSession } from "./saved-session.ts";
 
@@ -60,9 +61,9 @@ export interface Settings {
  * @throws SdkError `profile_missing` for a named profile that does not exist; `configuration` for an unusable file.
  */
 export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {
-  const file = present(flags.configFile) ?? configFile(env);
+  const file = nonEmpty(flags.configFile) ?? configFile(env);
   const config = await readConfig(file);
-  const named = present(flags.profile) ?? present(env["SERVICE_PROFILE"]);
+  const named = nonEmpty(flags.profile) ?? nonEmpty(env["SERVICE_PROFILE"]);
   const profileName = named ?? config?.defaultProfile ?? "default";
   const profile =
     config !== null && Object.hasOwn(config.profiles, profileName) ? (config.profiles[profileName] ?? null) : null;
@@ -105,7 +106,7 @@ function firstOf(
     ["profile", profile],
   ] as const;
   for (const [source, text] of candidates) {
-    const value = present(text);
+    const value = nonEmpty(text);
     if (value !== null) return { value, source };
   }
   return { value: null, source: null };

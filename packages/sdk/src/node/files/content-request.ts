@@ -7,7 +7,7 @@ export interface Exchange {
   readonly sending: ClientRequest;
 }
 
-export interface Asked {
+export interface ContentRequest {
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /** Resolves with the head of any answer. */
-export async function exchange({ url, headers, signal, within }: Asked): Promise<Exchange> {
+export async function sendContentRequest({ url, headers, signal, within }: ContentRequest): Promise<Exchange> {
   const { request } = String(url).startsWith("https:") ? await import("node:https") : await import("node:http");
   const sending = request(url, { method: "GET", signal, headers });
   return await new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export async function exchange({ url, headers, signal, within }: Asked): Promise
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 
 /** The answer for the SDK. Throws for a redirect: a credential must not travel to another origin. */
-export function received({ answer, sending }: Exchange): Response {
+export function toResponse({ answer, sending }: Exchange): Response {
   if (REDIRECTS.has(answer.statusCode)) {
     sending.destroy();
     throw new Error("unexpected redirect");

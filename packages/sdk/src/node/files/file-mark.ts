@@ -31,7 +31,7 @@ const COARSE_MS = 2_100;
  * The mark, if the next change of the file will show in its time; else null. `readAt`: when its content was about to be
  * read, in milliseconds since 1970.
  */
-export function settled(mark: Mark, readAt = Date.now()): Mark | null {
+export function stableMark(mark: Mark, readAt = Date.now()): Mark | null {
   const step = mark.modified.endsWith("000000000") ? COARSE_MS : FINE_MS;
   return readAt - Number(BigInt(mark.modified) / 1_000_000n) > step ? mark : null;
 }

@@ -1,3 +1,4 @@
+import type { Middleware } from "../../http/transports.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,12 +7,13 @@ import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import type { Client } from "../../client.ts";
 import { openService } from "../../connection/service.test-kit.ts";
 import { downloadFile } from "./download-file.ts";
-import { processMark, tagOf } from "../store/process-mark.ts";
+import { fileStore } from "../store/file-store.ts";
+import { markOf, processMark, tagOf } from "../store/process-mark.ts";
 import { uploadFile } from "./upload-file.ts";
 
 async function connect(look: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
-  const middleware = [
-    async (request: Request, next: (request: Request) => Promise<Response>) => {
+  const middleware: Middleware[] = [
+    async (request, next) => {
       const answer = await next(request);
       if (!request.url.endsWith("/content") || answer.body === null) return answer;
       const content = new Uint8Array(await answer.arrayBuffer());
@@ -39,17 +41,17 @@ it("a download removes what killed downloads of the same destination left, and n
   });
   const temporary = (mark: string, destination: string): string =>
     `.coffer-${mark}-${tagOf(destination)}-${randomUUID()}.part`;
-  const earlier = (pid: number): string => processMark(pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`);
+  const earlier = (pid: number): string => markOf(pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`);
   const foreign = `1-${tagOf("start")}-${tagOf("another machine")}`;
   const kept = [
-    temporary(processMark(process.ppid), "copy"),
+    temporary(markOf(process.ppid), "copy"),
     temporary(processMark(), "copy"),
     temporary(earlier(4_194_399), "another"),
     temporary(foreign, "copy"),
     ".coffer-notes.part",
   ];
   const old = temporary(foreign, "copy");
-  const gone = [temporary(processMark(4_194_399), "copy"), temporary(earlier(process.pid), "copy"), old];
+  const gone = [temporary(markOf(4_194_399), "copy"), temporary(earlier(process.pid), "copy"), old];
   for (const name of [...kept, ...gone]) await writeFile(join(directory, name), "part");
   await utimes(join(directory, old), 1, 1);
   const { file } = await client.files.upload({ name: "a", body: new TextEncoder().encode("a content of two pieces") });
@@ -71,11 +73,32 @@ it("a large upload goes on without a journal where none can be kept", async () =
   await writeFile(path, "0123456789");
   const options = { partBytes: 4, ifAbsent: true };
   // A file where the directory should be: also root cannot make one there.
-  const { bytes } = await uploadFile(client, path, { ...options, journalDirectory: join(path, "journals") });
+  const { bytes } = await uploadFile(client, path, { ...options, store: fileStore(join(path, "store")) });
   expect(bytes).toBe(10);
-  await mkdir(join(directory, "journals"));
+  await mkdir(join(directory, "store"));
   await expect(
-    uploadFile(client, join(directory, "absent"), { ...options, journalDirectory: join(path, "journals") }),
+    uploadFile(client, join(directory, "absent"), { ...options, store: fileStore(join(path, "store")) }),
   ).rejects.toMatchObject({ code: "ENOENT" });
   expect(await readFile(path, "utf8")).toBe("0123456789");
+});
+
+it("a large upload is refused where its journal is damaged, and sends nothing", async () => {
+  const directory = makeDirectory();
+  const { client, sent } = await openService();
+  const { id: vaultId } = await client.vaults.create({ name: "damaged", type: "public" });
+  const [path, store] = [join(directory, "large"), join(directory, "store")];
+  await writeFile(path, Buffer.alloc(9 * 1024 * 1024));
+  await fileStore(store)
+    .table("uploads")
+    .write([{ key: "an upload", value: Buffer.from("row") }]);
+  const table = join(store, "uploads.table");
+  const damaged = Buffer.from(await readFile(table));
+  damaged[60] = (damaged[60] ?? 0) ^ 1;
+  await writeFile(table, damaged);
+  sent.length = 0;
+  await expect(uploadFile(client, path, { vaultId, store: fileStore(store) })).rejects.toMatchObject({
+    code: "configuration",
+    message: expect.stringContaining(table),
+  });
+  expect([sent.length, await readFile(table)]).toEqual([0, damaged]);
 });

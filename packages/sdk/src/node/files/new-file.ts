@@ -59,13 +59,16 @@ function makeBlocks(): ArrayBuffer {
 }
 
 /** Where the bytes go. */
-export interface Writing extends Pick<NewFile, "hash"> {
+export interface WriteTarget extends Pick<NewFile, "hash"> {
   readonly file: FileHandle;
   readonly direct: FileHandle | null;
 }
 
-/** Answers the number of bytes. One block fills while those before are written. */
-export async function writeAll(stream: AsyncIterable<Uint8Array>, { file, direct, hash }: Writing): Promise<number> {
+/** Returns the number of bytes. One block fills while those before are written. */
+export async function writeAll(
+  stream: AsyncIterable<Uint8Array>,
+  { file, direct, hash }: WriteTarget,
+): Promise<number> {
   const memory = idle.pop() ?? makeBlocks();
   const writing: Promise<void>[] = [];
   let filling = new Uint8Array(memory, 0, BLOCK_BYTES);

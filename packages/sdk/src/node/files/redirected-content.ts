@@ -6,25 +6,25 @@ import type { IncomingMessage } from "node:http";
 import { CONTENT_ORIGINS_HEADER } from "@coffer/contract";
 import { SdkError } from "../../http/errors.ts";
 import type { Transport } from "../../http/transports.ts";
-import { type Exchange, exchange, headersOf, received, responseOf } from "./content-request.ts";
+import { type Exchange, sendContentRequest, headersOf, toResponse, responseOf } from "./content-request.ts";
 
 /** A store that says nothing for so long is taken to be away. Milliseconds. */
 const STORE_WITHIN = 5_000;
-/** So long is a store that failed not asked again. Milliseconds. */
-const REST = 60_000;
+/** How long the service sends the bytes itself after the store has failed. Milliseconds. */
+const BACK_OFF_MS = 60_000;
 /** Temporary keys make addresses of a few thousand characters. */
 const LONGEST_ADDRESS = 8192;
 const LONGEST_SHOWN = 256;
 
 /** Asks the service first, then perhaps the store. Where the store fails before its bytes come, `receive` asks the service for them. */
 export function redirectedTo(origins: readonly string[], receive: Transport): Transport {
-  let restsUntil = Number.NEGATIVE_INFINITY;
+  let backOffUntil = Number.NEGATIVE_INFINITY;
   return async (request) => {
-    if (performance.now() < restsUntil) return receive(request);
+    if (performance.now() < backOffUntil) return receive(request);
     const { headers, signal, url } = request;
-    const told = { ...Object.fromEntries(headers), [CONTENT_ORIGINS_HEADER]: origins.join(" ") };
-    const first = await exchange({ url, signal, headers: told });
-    if (first.answer.statusCode !== 307) return received(first);
+    const requestHeaders = { ...Object.fromEntries(headers), [CONTENT_ORIGINS_HEADER]: origins.join(" ") };
+    const first = await sendContentRequest({ url, signal, headers: requestHeaders });
+    if (first.answer.statusCode !== 307) return toResponse(first);
     endOf(first);
     const facts = headersOf(first.answer);
     const address = addressIn(facts, origins);
@@ -33,7 +33,7 @@ export function redirectedTo(origins: readonly string[], receive: Transport): Tr
       return composed(facts, await askStore(address, span, signal), span);
     } catch (error) {
       if (signal.aborted) throw error;
-      restsUntil = performance.now() + REST;
+      backOffUntil = performance.now() + BACK_OFF_MS;
       return receive(request);
     }
   };
@@ -85,13 +85,13 @@ function spanIn(facts: Headers): Span | null {
 async function askStore(address: URL, span: Span | null, signal: AbortSignal): Promise<Exchange> {
   const range = span === null ? {} : { range: span.range };
   const headers = { accept: "*/*", "accept-encoding": "identity", ...range };
-  const asked = await exchange({ url: address, signal, headers, within: STORE_WITHIN });
-  if (isAsked(asked.answer, span)) return asked;
-  asked.sending.destroy();
+  const exchange = await sendContentRequest({ url: address, signal, headers, within: STORE_WITHIN });
+  if (hasContent(exchange.answer, span)) return exchange;
+  exchange.sending.destroy();
   throw new Error("the store answers something else");
 }
 
-function isAsked({ statusCode, headers }: IncomingMessage, span: Span | null): boolean {
+function hasContent({ statusCode, headers }: IncomingMessage, span: Span | null): boolean {
   const length = headers["content-length"] ?? "";
   const isPlain =
     headers["transfer-encoding"] === undefined && (headers["content-encoding"] ?? "identity") === "identity";

@@ -7,12 +7,12 @@ import { nameProblem } from "@coffer/contract";
 import type { ExportedFile, ExportedFolder, OpenedExport } from "../../shared-vaults/export/opened-export.ts";
 import { destinationExists, writeWhole } from "./download-file.ts";
 import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
-import { holdDirectory, realDirectory } from "../folders/held.ts";
+import { holdDirectory, realDirectory } from "../folders/held-directory.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import type { FolderFailure, FolderProgress } from "../folders/options.ts";
 import { nameOf, Outcome, parentOf, pathIn, throwIfAborted } from "../folders/outcome.ts";
 import { writeNewFile } from "./new-file.ts";
-import { ProgressCount } from "../folders/work.ts";
+import { ProgressCount } from "../folders/folder-job.ts";
 
 export interface SaveExportOptions {
   /** Replaces files that exist in the directory. Default: false; they are left alone, and those of another content are named in `failed`. */
@@ -68,16 +68,16 @@ export async function saveExport(
   const root = await realDirectory(resolve(directory));
   const outcome = new Outcome();
   const folders = await foldersOf(opened, outcome);
-  const wanted = await filesOf(opened, folders, outcome);
+  const listed = await filesOf(opened, folders, outcome);
   const places = await makeFolders(root, [...folders.values()], outcome);
   const progress = new ProgressCount(onProgress);
-  progress.begin(
-    wanted.files.size,
-    [...wanted.files.values()].reduce((sum, { size }) => sum + size, 0),
+  progress.start(
+    listed.files.size,
+    [...listed.files.values()].reduce((sum, { size }) => sum + size, 0),
   );
   const files: SavedFile[] = [];
   const unchanged: SavedFile[] = [];
-  await inLanes(wanted.files, LANES, async ([path, file]) => {
+  await inLanes(listed.files, LANES, async ([path, file]) => {
     throwIfAborted(signal);
     const place = places.get(parentOf(path));
     if (place === undefined) {
@@ -98,7 +98,7 @@ export async function saveExport(
     progress.done({ path, size: file.size });
   });
   await inLanes(places.values(), LANES, syncDirectory);
-  return { files, unchanged, failed: outcome.failed, trashed: wanted.trashed };
+  return { files, unchanged, failed: outcome.failed, trashed: listed.trashed };
 }
 
 /** Paths by id, parents first. What leads nowhere, or has a name that can be none here, is left out with all below it. */
@@ -107,16 +107,16 @@ async function foldersOf(opened: OpenedExport, outcome: Outcome): Promise<Map<st
   for await (const folder of opened.folders())
     if (folder.trashedAt === null) children.set(folder.parentId, [...(children.get(folder.parentId) ?? []), folder]);
   const paths = new Map<string, string>();
-  const taken = new Set<string>();
-  const take = (parent: string | null, at: string): void => {
+  const usedPaths = new Set<string>();
+  const addChildren = (parent: string | null, at: string): void => {
     for (const { id, name } of children.get(parent) ?? []) {
-      const path = fit(at, id, name, taken, outcome);
+      const path = fit(at, id, name, usedPaths, outcome);
       if (path === null || paths.has(id)) continue;
       paths.set(id, path);
-      take(id, path);
+      addChildren(id, path);
     }
   };
-  take(null, "");
+  addChildren(null, "");
   return paths;
 }
 
@@ -125,7 +125,7 @@ async function filesOf(
   folders: ReadonlyMap<string, string>,
   outcome: Outcome,
 ): Promise<{ readonly files: ReadonlyMap<string, ExportedFile>; readonly trashed: number }> {
-  const taken = new Set(folders.values());
+  const usedPaths = new Set(folders.values());
   const files = new Map<string, ExportedFile>();
   let trashed = 0;
   for await (const file of opened.files()) {
@@ -134,7 +134,7 @@ async function filesOf(
     else if (at === undefined)
       outcome.refuse(file.id, "parent_failed", `The folder of ${file.id} is not there`, RENAME);
     else {
-      const path = fit(at, file.id, file.name, taken, outcome);
+      const path = fit(at, file.id, file.name, usedPaths, outcome);
       if (path !== null) files.set(path, file);
     }
   }
@@ -142,15 +142,16 @@ async function filesOf(
 }
 
 /** null: the name can be none here. */
-function fit(at: string, id: string, name: string, taken: Set<string>, outcome: Outcome): string | null {
+function fit(at: string, id: string, name: string, usedPaths: Set<string>, outcome: Outcome): string | null {
   const path = pathIn(at, name.normalize("NFC"));
   const problem = nameProblem(name);
   const shown = pathIn(at, id);
   if (problem !== null)
     outcome.refuse(shown, "invalid_name", `The name of ${id} cannot be a file's: it ${problem}`, RENAME);
-  else if (taken.has(path)) outcome.refuse(shown, "name_collision", `Two items are ${JSON.stringify(path)}`, RENAME);
+  else if (usedPaths.has(path))
+    outcome.refuse(shown, "name_collision", `Two items are ${JSON.stringify(path)}`, RENAME);
   else {
-    taken.add(path);
+    usedPaths.add(path);
     return path;
   }
   return null;
@@ -164,9 +165,9 @@ async function makeFolders(root: string, paths: readonly string[], outcome: Outc
     if (parent === undefined) continue;
     try {
       await using held = await holdDirectory(parent);
-      held.confirm();
-      await mkdir(join(held.way, nameOf(path)), 0o700).catch((error: unknown) => {
-        if (fileErrorCode(error) !== "EEXIST") throw held.named(error);
+      held.verify();
+      await mkdir(join(held.fdPath, nameOf(path)), 0o700).catch((error: unknown) => {
+        if (fileErrorCode(error) !== "EEXIST") throw held.withRealPath(error);
       });
       const place = join(parent, nameOf(path));
       await (await holdDirectory(place))[Symbol.asyncDispose]();
@@ -178,7 +179,7 @@ async function makeFolders(root: string, paths: readonly string[], outcome: Outc
   return places;
 }
 
-interface Saving {
+interface SaveTarget {
   readonly place: string;
   readonly path: string;
   readonly overwrite: boolean;
@@ -188,24 +189,24 @@ interface Saving {
 async function save(
   opened: OpenedExport,
   file: ExportedFile,
-  { overwrite, path, place, signal }: Saving,
+  { overwrite, path, place, signal }: SaveTarget,
 ): Promise<{ readonly sha256: string; readonly isNew: boolean }> {
   const { id, size: length } = file;
   await using held = await holdDirectory(place);
   const hash = createHash("sha256");
   try {
-    const there = overwrite ? null : await digestOf(join(held.way, nameOf(path)), length);
-    if (there !== null) {
+    const presentDigest = overwrite ? null : await digestOf(join(held.fdPath, nameOf(path)), length);
+    if (presentDigest !== null) {
       for await (const piece of untilAborted(opened.read(id), signal)) hash.update(piece);
-      if (hash.digest("hex") === there) return { sha256: there, isNew: false };
+      if (hash.digest("hex") === presentDigest) return { sha256: presentDigest, isNew: false };
       throw destinationExists(path);
     }
-    await writeWhole(join(held.way, nameOf(path)), overwrite, async (temporary) => {
+    await writeWhole(join(held.fdPath, nameOf(path)), overwrite, async (temporary) => {
       await writeNewFile(temporary, untilAborted(opened.read(id), signal), { hash, length });
-      held.confirm();
+      held.verify();
     });
   } catch (error) {
-    throw held.named(error);
+    throw held.withRealPath(error);
   }
   return { sha256: hash.digest("hex"), isNew: true };
 }

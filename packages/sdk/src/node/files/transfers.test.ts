@@ -19,6 +19,7 @@ import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { openService } from "../../connection/service.test-kit.ts";
 import type { Middleware } from "../../http/transports.ts";
 import { downloadFile } from "./download-file.ts";
+import { fileStore } from "../store/file-store.ts";
 import { uploadFile } from "./upload-file.ts";
 
 const PART = 32 * 1024;
@@ -31,16 +32,17 @@ async function open() {
   const { fake, sent, connect } = await openService();
   const path = join(directory, "large.bin");
   await writeFile(path, BYTES);
-  const journalDirectory = join(directory, "journals");
+  const storeDirectory = join(directory, "store");
   return {
     fake,
     path,
-    journalDirectory,
+    storeDirectory,
+    store: fileStore(storeDirectory),
     directory,
     /** Method and path of what was sent. */
     lines: () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`),
     forget: () => void (sent.length = 0),
-    options: { partBytes: PART, journalDirectory, retries: 0 },
+    options: { partBytes: PART, store: fileStore(storeDirectory), retries: 0 },
     connect: (...middleware: Middleware[]) => connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 }, middleware }),
   };
 }
@@ -61,28 +63,28 @@ describe("uploadFile", () => {
     const scene = await open();
     const { connect, fake, forget, lines, options, path } = scene;
     await expect(uploadFile(connect(dieAtPart(3)), path, options)).rejects.toMatchObject({ code: "connection_failed" });
-    const [name = ""] = await readdir(options.journalDirectory);
-    const journal = join(options.journalDirectory, name);
-    expect((await stat(journal)).mode & 0o777).toBe(0o600);
-    expect(await readFile(journal, "utf8")).not.toContain("cof_");
+    const table = join(scene.storeDirectory, "uploads.table");
+    expect((await stat(table)).mode & 0o777).toBe(0o600);
+    expect(await readFile(table, "latin1")).not.toContain("cof_");
     expect(fake.state.uploads.size).toBe(1);
     forget();
     const result = await uploadFile(connect(), path, options);
     expect(result).toMatchObject({ sha256: SHA256, bytes: BYTES.length });
     expect(lines().filter((line) => line === "POST /api/uploads")).toEqual([]);
     expect(parts(lines())).toBe(4);
-    expect(await readdir(options.journalDirectory)).toEqual([]);
+    expect(await readdir(scene.storeDirectory)).toEqual([]);
   });
 
   it("has its session on disk before the first part is sent", async () => {
     const scene = await open();
-    const { connect, fake, journalDirectory, path } = scene;
+    const { connect, fake, path, store, storeDirectory } = scene;
     const seen: string[] = [];
     const look: Middleware = async (request, next) => {
       if (request.method === "POST" || request.method === "PATCH") {
-        const [name = ""] = (await readdir(journalDirectory)).filter((file) => file.endsWith(".json"));
+        const { rows } = await fileStore(storeDirectory).table("uploads").page({ limit: 2 });
+        expect(rows).toHaveLength(1);
         const entry: { uploadId: string | null; idempotencyKey: string } = JSON.parse(
-          await readFile(join(journalDirectory, name), "utf8"),
+          new TextDecoder().decode(rows[0]?.value),
         );
         seen.push(
           entry.uploadId === null
@@ -92,13 +94,13 @@ describe("uploadFile", () => {
       }
       return next(request);
     };
-    await uploadFile(connect(look), path, { partBytes: PART, journalDirectory });
+    await uploadFile(connect(look), path, { partBytes: PART, store });
     expect(seen[0]).toBe("POST keyed true");
     expect(seen.slice(1)).toEqual(Array.from({ length: 7 }, () => "PATCH true"));
   });
 
   it("sends what is above 8 MiB in parts of 16 MiB, also beside another", async () => {
-    const { connect, directory, journalDirectory } = await open();
+    const { connect, directory, store } = await open();
     const MEBIBYTE = 1024 * 1024;
     const send = async (mebibytes: number): Promise<number[]> => {
       const lengths: number[] = [];
@@ -109,7 +111,7 @@ describe("uploadFile", () => {
       const path = join(directory, `${String(mebibytes)}.bin`);
       await writeFile(path, "");
       await truncate(path, mebibytes * MEBIBYTE);
-      await uploadFile(connect(look), path, { journalDirectory });
+      await uploadFile(connect(look), path, { store });
       return lengths;
     };
     expect(await send(64)).toEqual([16, 16, 16, 16]);
@@ -157,7 +159,7 @@ describe("uploadFile", () => {
     const controller = new AbortController();
     const options = {
       partBytes: PART,
-      journalDirectory: scene.journalDirectory,
+      store: scene.store,
       idempotencyKey: "one-upload",
     };
     const onProgress = ({ bytes }: { bytes: number }): void => {
@@ -170,17 +172,17 @@ describe("uploadFile", () => {
 
   it("stores nothing of a file that changes meanwhile", async () => {
     const scene = await open();
-    const { connect, fake, journalDirectory, path } = scene;
+    const { connect, fake, path, store, storeDirectory } = scene;
     const change: Middleware = async (request, next) => {
       if (request.headers.get("upload-offset") === String(PART)) await writeFile(path, "x", { flag: "r+" });
       return next(request);
     };
-    await expect(uploadFile(connect(change), path, { partBytes: PART, journalDirectory })).rejects.toMatchObject({
+    await expect(uploadFile(connect(change), path, { partBytes: PART, store })).rejects.toMatchObject({
       code: "source_changed",
       retryable: false,
     });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
-    expect(await readdir(journalDirectory)).toEqual([]);
+    expect(await readdir(storeDirectory)).toEqual([]);
   });
 
   it("stores of a file that grows what there was when it was opened, and checks that it only grew", async () => {
@@ -221,17 +223,17 @@ describe("uploadFile", () => {
 
   it("an abort frees the session and forgets it", async () => {
     const scene = await open();
-    const { connect, fake, journalDirectory, path } = scene;
+    const { connect, fake, path, store, storeDirectory } = scene;
     const controller = new AbortController();
     const options = {
       partBytes: PART,
-      journalDirectory,
+      store,
       signal: controller.signal,
       onProgress: ({ bytes }: { bytes: number }) => bytes > PART && controller.abort(),
     };
     await expect(uploadFile(connect(), path, options)).rejects.toMatchObject({ code: "aborted" });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
-    expect(await readdir(journalDirectory)).toEqual([]);
+    expect(await readdir(storeDirectory)).toEqual([]);
   });
 
   it("two at once of the same file and place do not share a session", async () => {
@@ -255,16 +257,16 @@ describe("uploadFile", () => {
 
   it("writes a version of a file, small or large", async () => {
     const scene = await open();
-    const { connect, journalDirectory } = scene;
+    const { connect, store } = scene;
     const path = join(scene.directory, "small.txt");
     await writeFile(path, "one");
-    const { file } = await uploadFile(connect(), path, { journalDirectory });
+    const { file } = await uploadFile(connect(), path, { store });
     expect(file.contentType).toBe("text/plain");
-    const named = await uploadFile(connect(), path, { name: "page.pdf", journalDirectory });
-    const told = await uploadFile(connect(), path, { name: "b.pdf", contentType: "text/x-own", journalDirectory });
+    const named = await uploadFile(connect(), path, { name: "page.pdf", store });
+    const told = await uploadFile(connect(), path, { name: "b.pdf", contentType: "text/x-own", store });
     expect([named.file.contentType, told.file.contentType]).toEqual(["application/pdf", "text/x-own"]);
     await writeFile(path, BYTES);
-    const next = await uploadFile(connect(), path, { fileId: file.id, partBytes: PART, journalDirectory });
+    const next = await uploadFile(connect(), path, { fileId: file.id, partBytes: PART, store });
     expect(next.file).toMatchObject({ id: file.id, name: "small.txt", contentType: "text/plain", sha256: SHA256 });
   });
 });

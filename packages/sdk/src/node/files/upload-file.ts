@@ -8,8 +8,9 @@ import { upload, UPLOAD_OPTIONS } from "../../transfer/upload.ts";
 import type { UploadResult, UploadTarget } from "../../transfer/upload-codec.ts";
 import { guessContentType } from "./content-type.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
-import { openJournal, openWherePossible } from "../store/journal.ts";
-import { uploadDirectory } from "../store/upload-journals.ts";
+import { fileStore } from "../store/file-store.ts";
+import type { ProfileStore } from "../../store/profile-store.ts";
+import { openUpload } from "../../transfer/upload-journal.ts";
 import { WHOLE_BYTES, type UploadOptions } from "../../transfer/upload-options.ts";
 import type { KeptUpload } from "../../transfer/journals.ts";
 
@@ -36,8 +37,8 @@ export interface UploadFileOptions extends UploadOptions {
   readonly keep?: boolean | undefined;
   /** Refuse the upload if the place has a file of that name. Default: false. */
   readonly ifAbsent?: boolean | undefined;
-  /** Directory for journals of interrupted uploads. Default: `uploads` in the configuration directory. */
-  readonly journalDirectory?: string | undefined;
+  /** Keeps uploads that are cut off. Default: `fileStore()`. */
+  readonly store?: ProfileStore | undefined;
   /** The file, already opened by the caller (closed here); `path` then only names it. Default: `path` is opened. */
   readonly handle?: FileHandle | undefined;
 }
@@ -52,7 +53,7 @@ const FIELDS: Fields<UploadFileOptions> = {
   fileId: true,
   ifMatch: true,
   keep: true,
-  journalDirectory: true,
+  store: true,
   handle: true,
 };
 
@@ -76,7 +77,7 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const target = await requireTarget(path, options);
   const source = await openFileSource(path, options.handle);
   const isWhole = source.size <= (options.partBytes ?? WHOLE_BYTES);
-  const journal = isWhole ? null : await openSafely(connection, path, target, source, options);
+  const journal = isWhole ? null : await openUploadJournal(connection, path, target, source, options);
   return upload(connection, target, source, { ...options, journal });
 }
 
@@ -93,20 +94,18 @@ export async function requireTarget(path: string, options: UploadFileOptions): P
 }
 
 /** The journal, or null when there can be none or another process works on the same upload. Closes the source when it fails. */
-async function openSafely(
+async function openUploadJournal(
   connection: Connection,
   path: string,
   target: UploadTarget,
   source: FileSource,
-  { journalDirectory, idempotencyKey }: UploadFileOptions,
+  { store = fileStore(), idempotencyKey }: UploadFileOptions,
 ): Promise<KeptUpload | null> {
   try {
     // One member's upload, begun and signed, is not another's to go on with.
     const signer = connection.sharedVaults?.signer.chainAddress;
     const purpose = JSON.stringify({ baseUrl: connection.baseUrl, signer, path: await realpath(path), target });
-    return await openWherePossible(async () =>
-      openJournal(journalDirectory ?? uploadDirectory(), purpose, source.identity, idempotencyKey),
-    );
+    return await openUpload(store, { purpose }, source.identity, idempotencyKey);
   } catch (error) {
     await source.close();
     throw error;

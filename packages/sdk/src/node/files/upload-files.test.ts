@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { openService } from "../../connection/service.test-kit.ts";
+import { fileStore } from "../store/file-store.ts";
 import { uploadFiles } from "./upload-files.ts";
 
 const SMALL = 256 * 1024;
@@ -17,17 +18,17 @@ async function openWith(sizes: Readonly<Record<string, number>>) {
   for (const [name, size] of Object.entries(sizes)) await writeFile(pathOf(name), Buffer.alloc(size, name));
   sent.length = 0;
   const lines = () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`);
-  return { client, vaultId, pathOf, lines, journalDirectory: pathOf("journals") };
+  return { client, vaultId, pathOf, lines, store: fileStore(pathOf("store")) };
 }
 
 describe("uploadFiles", () => {
   it("sends small files in one request, and larger ones by themselves, each with its receipt in the order of the files", async () => {
     const sizes = { "a.txt": 0, "b.pdf": SMALL, "c.bin": SMALL + 1, "d.txt": 3 };
-    const { client, journalDirectory, lines, pathOf, vaultId } = await openWith(sizes);
+    const { client, lines, pathOf, store, vaultId } = await openWith(sizes);
     const seen: number[] = [];
     const files = Object.keys(sizes).map((name) => ({ path: pathOf(name), vaultId }));
     const onProgress = (progress: { readonly files: number }): void => void seen.push(progress.files);
-    const outcomes = await uploadFiles(client, files, { journalDirectory, onProgress });
+    const outcomes = await uploadFiles(client, files, { store, onProgress });
     expect(outcomes.map(({ path, error }) => ({ path, error }))).toEqual(
       files.map(({ path }) => ({ path, error: null })),
     );
@@ -71,7 +72,7 @@ describe("uploadFiles", () => {
         return handle;
       },
     }));
-    const outcomes = await uploadFiles(client, files, { journalDirectory: pathOf("journals") });
+    const outcomes = await uploadFiles(client, files, { store: fileStore(pathOf("store")) });
     expect(outcomes.map(({ result }) => result?.bytes)).toEqual([5, SMALL + 1]);
     expect(handles.map(({ fd }) => fd)).toEqual(handles.map(() => -1));
   });

@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { connectionOf, type Client } from "../../client.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import { type Fields, refuseUnknownFields } from "../../http/required-fields.ts";
+import type { ProfileStore } from "../../store/profile-store.ts";
 import { UploadBatches, type BatchSlot } from "../../transfer/batch.ts";
 import type { UploadResult } from "../../transfer/upload-codec.ts";
 import { UPLOAD_MANY_OPTIONS } from "../../transfer/upload-many.ts";
@@ -27,8 +28,8 @@ export interface LocalUpload extends Pick<
 
 /** For `uploadFiles`. */
 export interface UploadFilesOptions extends UploadManyOptions {
-  /** Directory for journals of interrupted uploads, as in `uploadFile`. Default: `uploads` in the configuration directory. */
-  readonly journalDirectory?: string | undefined;
+  /** Keeps uploads that are cut off, as in `uploadFile`. Default: `fileStore()`. */
+  readonly store?: ProfileStore | undefined;
 }
 
 /** What became of one file. One of `result` and `error` is null. */
@@ -50,7 +51,7 @@ const FILE_FIELDS: Fields<LocalUpload> = {
   contentType: true,
   ifAbsent: true,
 };
-const OPTIONS: Fields<UploadFilesOptions> = { ...UPLOAD_MANY_OPTIONS, journalDirectory: true };
+const OPTIONS: Fields<UploadFilesOptions> = { ...UPLOAD_MANY_OPTIONS, store: true };
 
 /** Files that go in batches, at once. They are in memory: together at most 25 MiB. */
 const SMALL_LANES = 100;
@@ -74,7 +75,7 @@ export async function uploadFiles(
   options: UploadFilesOptions = {},
 ): Promise<LocalUploadOutcome[]> {
   refuseUnknownFields("uploadFiles", options, OPTIONS);
-  const { journalDirectory, onProgress, ...each } = options;
+  const { store, onProgress, ...each } = options;
   const connection = connectionOf(client);
   const all = [...files];
   for (const file of all) refuseUnknownFields("uploadFiles", file, FILE_FIELDS);
@@ -108,7 +109,7 @@ export async function uploadFiles(
   await inLanes(large, Math.min(LARGE_LANES, large.length), ([at, file]) =>
     settle(at, file, async () => {
       const { path, open, ...place } = file;
-      return uploadFile(client, path, { ...each, ...place, journalDirectory, handle: await open?.() });
+      return uploadFile(client, path, { ...each, ...place, store, handle: await open?.() });
     }),
   );
   return outcomes;

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { openService } from "../../connection/service.test-kit.ts";
 import type { Middleware } from "../../http/transports.ts";
+import { fileStore } from "../store/file-store.ts";
 import { downloadFolder, uploadFolder } from "./index.ts";
 
 /** More than an answer takes until it is the failure of a file. */
@@ -31,10 +32,13 @@ it.each([
 ] as const)("a file that fails while the %s is aborted is not counted", async (way, move, ends) => {
   const { client, connect } = await openService();
   const base = makeDirectory();
-  const [root, journalDirectory] = [join(base, "one"), join(base, "journals")];
+  const root = join(base, "one");
   mkdirSync(root);
   writeFileSync(join(root, "a.txt"), "one");
-  const options = { vaultId: (await client.vaults.create({ name: "one", type: "public" })).id, journalDirectory };
+  const options = {
+    vaultId: (await client.vaults.create({ name: "one", type: "public" })).id,
+    store: fileStore(join(base, "store")),
+  };
   if (way === "download") await uploadFolder(client, root, options);
   const ended = new Set<string>();
   for (let steps = 0; steps < STEPS; steps += 1) {

@@ -9,12 +9,12 @@ import type { File } from "../../storage/item-types.ts";
 import { MAX_BATCHED_BYTES } from "../../transfer/upload-options.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fileErrorCode } from "../store/durable-file.ts";
-import { isSameMark, markOf, settled, type Mark } from "../files/file-mark.ts";
-import { requirePlace } from "./held.ts";
+import { isSameMark, markOf, stableMark, type Mark } from "../files/file-mark.ts";
+import { requireRealPath } from "./held-directory.ts";
 import type { LocalFile } from "./local-tree.ts";
 import type { Outcome } from "./outcome.ts";
-import type { KnownFile } from "./state.ts";
-import type { Work } from "./work.ts";
+import type { RecordedFile } from "./state.ts";
+import type { FolderJob } from "./folder-job.ts";
 
 export interface Comparison {
   /** SHA-256 of the content that both have. null: they differ. */
@@ -24,39 +24,40 @@ export interface Comparison {
 }
 
 /** Decided by the journal alone; null: something has to be read. */
-export function compareMarks({ state }: Work, { path, mark }: LocalFile, remote: File): Comparison | null {
-  const known = state.files.get(path);
-  if (known === undefined || !isKnownThere(known, remote) || !isKnownHere(known, mark)) return null;
-  return { sha256: known.sha256, isKnown: true };
+export function compareMarks({ state }: FolderJob, { path, mark }: LocalFile, remote: File): Comparison | null {
+  const recorded = state.files.get(path);
+  if (recorded === undefined || !isAsRecordedThere(recorded, remote) || !isAsRecordedHere(recorded, mark)) return null;
+  return { sha256: recorded.sha256, isKnown: true };
 }
 
-export async function compareContents(work: Work, local: LocalFile, remote: File): Promise<Comparison> {
-  const { direction, state } = work;
-  const known = state.files.get(local.path);
-  const knownThere = known !== undefined && isKnownThere(known, remote);
+export async function compareContents(job: FolderJob, local: LocalFile, remote: File): Promise<Comparison> {
+  const { direction, state } = job;
+  const recorded = state.files.get(local.path);
+  const isRecordedThere = recorded !== undefined && isAsRecordedThere(recorded, remote);
   const sameSize = local.mark.size === remote.size;
-  if (!sameSize && (direction === "up" || known === undefined)) return { sha256: null, isKnown: knownThere };
-  const here = known !== undefined && isKnownHere(known, local.mark) ? known.sha256 : await digestHere(work, local);
-  const isKnown = direction === "up" ? knownThere : here === known?.sha256;
+  if (!sameSize && (direction === "up" || recorded === undefined)) return { sha256: null, isKnown: isRecordedThere };
+  const here =
+    recorded !== undefined && isAsRecordedHere(recorded, local.mark) ? recorded.sha256 : await digestHere(job, local);
+  const isKnown = direction === "up" ? isRecordedThere : here === recorded?.sha256;
   if (!sameSize) return { sha256: null, isKnown };
-  const there = knownThere ? known.sha256 : work.isPublic ? remote.sha256 : await digestThere(work, remote);
+  const there = isRecordedThere ? recorded.sha256 : job.isPublic ? remote.sha256 : await digestThere(job, remote);
   if (here !== there) return { sha256: null, isKnown };
   const { id: fileId, versionId } = remote;
-  if (!work.dryRun) state.noteFile(local.path, { fileId, versionId, sha256: here, mark: settled(local.mark) });
+  if (!job.dryRun) state.recordFile(local.path, { fileId, versionId, sha256: here, mark: stableMark(local.mark) });
   return { sha256: here, isKnown };
 }
 
 /** Whether the file here has the content that was the same on both sides. */
-export async function isUnchangedHere(work: Work, local: LocalFile, known: KnownFile): Promise<boolean> {
-  return isKnownHere(known, local.mark) || (await digestHere(work, local)) === known.sha256;
+export async function isUnchangedHere(job: FolderJob, local: LocalFile, recorded: RecordedFile): Promise<boolean> {
+  return isAsRecordedHere(recorded, local.mark) || (await digestHere(job, local)) === recorded.sha256;
 }
 
-function isKnownThere(known: KnownFile, { id, versionId }: File): boolean {
-  return known.fileId === id && known.versionId === versionId;
+function isAsRecordedThere(recorded: RecordedFile, { id, versionId }: File): boolean {
+  return recorded.fileId === id && recorded.versionId === versionId;
 }
 
-function isKnownHere(known: KnownFile, mark: Mark): boolean {
-  return known.mark !== null && isSameMark(known.mark, mark);
+function isAsRecordedHere(recorded: RecordedFile, mark: Mark): boolean {
+  return recorded.mark !== null && isSameMark(recorded.mark, mark);
 }
 
 /**
@@ -69,7 +70,7 @@ export async function openHere({ mark, place }: LocalFile): Promise<{ handle: Fi
   try {
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile() || String(stats.ino) !== mark.inode) throw tookItsPlace();
-    requirePlace(handle.fd, place);
+    requireRealPath(handle.fd, place);
     return { handle, mark: markOf(stats) };
   } catch (error) {
     await handle.close();
@@ -88,12 +89,12 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
     const stats = fstatSync(file, { bigint: true });
     const mark = markOf(stats);
     if (!stats.isFile() || mark.inode !== seen.inode) throw tookItsPlace();
-    requirePlace(file, place);
+    requireRealPath(file, place);
     if (mark.size > MAX_BATCHED_BYTES) throw changed();
     const bytes = new Uint8Array(mark.size);
     const filled = readSync(file, bytes, 0, mark.size, 0);
     const isSame = isSameMark(mark, markOf(fstatSync(file, { bigint: true })));
-    if (filled !== mark.size || !(isSame || beginsWith(file, bytes))) throw changed();
+    if (filled !== mark.size || !(isSame || startsWith(file, bytes))) throw changed();
     return { bytes, mark };
   } finally {
     closeSync(file);
@@ -101,7 +102,7 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
 }
 
 /** Something appends to the file: what was read is what it began with between the two readings. */
-function beginsWith(file: number, bytes: Uint8Array): boolean {
+function startsWith(file: number, bytes: Uint8Array): boolean {
   const again = new Uint8Array(bytes.length);
   return readSync(file, again, 0, again.length, 0) === bytes.length && Buffer.compare(again, bytes) === 0;
 }
@@ -123,7 +124,7 @@ function tookItsPlace(): SdkError {
 
 const READ_BYTES = 256 * 1024;
 
-async function digestHere({ signal }: Work, local: LocalFile): Promise<string> {
+async function digestHere({ signal }: FolderJob, local: LocalFile): Promise<string> {
   const { handle, mark } = await openHere(local);
   try {
     const hash = createHash("sha256");
@@ -143,7 +144,7 @@ async function digestHere({ signal }: Work, local: LocalFile): Promise<string> {
 }
 
 /** In a shared vault only a reader can compute the digest of the content. */
-async function digestThere({ client, place: { vaultId }, signal }: Work, { id }: File): Promise<string> {
+async function digestThere({ client, place: { vaultId }, signal }: FolderJob, { id }: File): Promise<string> {
   const hash = createHash("sha256");
   const { stream } = await openFileDownload(connectionOf(client), id, { vaultId, signal, reuseBuffer: true });
   for await (const piece of stream) hash.update(piece);

@@ -3,7 +3,7 @@ import { SdkError } from "../../http/errors.ts";
 import type { SyncFolderOptions } from "./options.ts";
 
 /** Counts of files. */
-export interface Deleting {
+export interface DeletionCounts {
   readonly direction: SyncFolderOptions["direction"];
   readonly removed: number;
   readonly sending: number;
@@ -15,7 +15,10 @@ export interface Deleting {
  * deleted.
  * @throws SdkError `too_many_deletions`.
  */
-export function requireFew({ direction, receiving, removed, sending }: Deleting, maxDelete: number | undefined): void {
+export function requireFewDeletions(
+  { direction, receiving, removed, sending }: DeletionCounts,
+  maxDelete: number | undefined,
+): void {
   const most = maxDelete ?? (sending === 0 ? 0 : receiving / 2);
   if (removed <= most) return;
   const side = direction === "up" ? "of the vault" : "of the directory";

@@ -1,6 +1,6 @@
 /** Whole folders, between a directory of this machine and a vault. */
-import { restoreTree } from "./restore.ts";
-import { knowsFolder as hasJournal, runFolder } from "./run.ts";
+import { restoreTree } from "./restore-trash.ts";
+import { knowsFolder as hasJournal, runFolder } from "./folder-call.ts";
 import type { Client } from "../../client.ts";
 import type {
   DownloadFolderOptions,
@@ -88,8 +88,8 @@ export async function restoreRemoved(
 }
 
 /**
- * Whether an earlier call went between the directory and the vault, or the folder of it: then a next one goes on. It looks for
- * the journal in its default place.
+ * Whether an earlier call went between the directory and the vault, or the folder of it: then a next one goes on. It looks
+ * into the default store.
  *
  * @example
  * ```ts

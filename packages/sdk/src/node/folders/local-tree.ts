@@ -7,7 +7,7 @@ import { nameProblem } from "@coffer/contract";
 import { fileErrorCode } from "../store/durable-file.ts";
 import { markOf, type Mark } from "../files/file-mark.ts";
 import { isLeftover, removeLeftover } from "../files/download-file.ts";
-import { holdDirectory } from "./held.ts";
+import { holdDirectory } from "./held-directory.ts";
 import { inLanes } from "../../http/concurrency.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 import { isLocalTrash } from "./trash-name.ts";
@@ -26,80 +26,80 @@ export interface LocalTree {
   readonly folders: ReadonlyMap<string, string>;
 }
 
-export interface Walking {
+export interface WalkOptions {
   readonly outcome: Outcome;
   readonly signal: AbortSignal | undefined;
   /** Removes what killed downloads left. */
-  readonly tidy: boolean;
+  readonly removeLeftovers: boolean;
 }
 
-const LOOKS = 16;
+const STAT_LANES = 16;
 
 /** `root` is a real path. A directory that cannot be read is a failure of the result; the root's is an error. */
-export async function walk(root: string, walking: Walking): Promise<LocalTree> {
+export async function walk(root: string, options: WalkOptions): Promise<LocalTree> {
   const files = new Map<string, LocalFile>();
   const folders = new Map<string, string>([["", root]]);
-  // A map can grow while it is iterated: folders that are found are walked after those before them.
+  // A map can grow while it is iterated: folders that turn up are walked after those before them.
   for (const [folder, place] of folders) {
-    throwIfAborted(walking.signal);
+    throwIfAborted(options.signal);
     try {
-      await walkFolder(folder, place, { files, folders, walking });
+      await walkFolder(folder, place, { files, folders, options });
     } catch (error) {
       if (folder === "") throw error;
       if (fileErrorCode(error) === "ENOENT") {
         folders.delete(folder);
-        walking.outcome.doubt(folder);
-      } else walking.outcome.fail(folder, error);
+        options.outcome.doubt(folder);
+      } else options.outcome.fail(folder, error);
     }
   }
   folders.delete("");
   return { files, folders };
 }
 
-interface Found {
+interface WalkResult {
   readonly files: Map<string, LocalFile>;
   readonly folders: Map<string, string>;
-  readonly walking: Walking;
+  readonly options: WalkOptions;
 }
 
-async function walkFolder(folder: string, place: string, found: Found): Promise<void> {
-  const { outcome, tidy } = found.walking;
+async function walkFolder(folder: string, place: string, result: WalkResult): Promise<void> {
+  const { outcome, removeLeftovers } = result.options;
   await using held = await holdDirectory(place);
-  const entries = await readdir(held.way, { withFileTypes: true });
+  const entries = await readdir(held.fdPath, { withFileTypes: true });
   // Node replaces what it cannot decode, and then finds nothing under the name.
   if (entries.some(({ name }) => name.includes(REPLACEMENT)))
-    for (const name of await namesNotUtf8(held.way)) {
+    for (const name of await namesNotUtf8(held.fdPath)) {
       outcome.refuse(pathIn(folder, name), "invalid_name", `The name ${name} is not UTF-8`, RENAME);
       outcome.doubt(folder);
     }
-  held.confirm();
+  held.verify();
   const plain: Dirent[] = [];
   for (const entry of entries) {
     const path = pathIn(folder, entry.name.normalize("NFC"));
     if (isLeftover(entry.name)) {
-      if (tidy) await removeLeftover(join(held.way, entry.name));
+      if (removeLeftovers) await removeLeftover(join(held.fdPath, entry.name));
     } else if (isLocalTrash(entry.name)) outcome.skip(path, "trash");
     else if (entry.isSymbolicLink()) outcome.skip(path, "link");
     else if (!entry.isFile() && !entry.isDirectory()) outcome.skip(path, "special");
-    else if (isFit(path, entry.name, found)) plain.push(entry);
+    else if (isFit(path, entry.name, result)) plain.push(entry);
   }
-  await inLanes(plain, LOOKS, async ({ name }) => {
+  await inLanes(plain, STAT_LANES, async ({ name }) => {
     const path = pathIn(folder, name.normalize("NFC"));
-    const stats = await look(join(held.way, name));
+    const stats = await statsOrNull(join(held.fdPath, name));
     if (stats === null) {
       if (!name.includes(REPLACEMENT)) outcome.doubt(path);
       return;
     }
     if (!stats.isFile() && !stats.isDirectory()) return;
-    if (found.files.has(path) || found.folders.has(path))
+    if (result.files.has(path) || result.folders.has(path))
       outcome.refuse(
         path,
         "name_collision",
         `Two names here are both ${JSON.stringify(path)} at the service`,
         RENAME_ONE,
       );
-    else if (stats.isDirectory()) found.folders.set(path, join(place, name));
-    else found.files.set(path, { path, place: join(place, name), mark: markOf(stats) });
+    else if (stats.isDirectory()) result.folders.set(path, join(place, name));
+    else result.files.set(path, { path, place: join(place, name), mark: markOf(stats) });
   });
 }
 
@@ -120,7 +120,7 @@ function escapedName(name: Buffer): string {
   }).join("");
 }
 
-function isFit(path: string, name: string, { walking: { outcome } }: Found): boolean {
+function isFit(path: string, name: string, { options: { outcome } }: WalkResult): boolean {
   const problem = nameProblem(name);
   if (problem === null) return true;
   outcome.refuse(
@@ -133,7 +133,7 @@ function isFit(path: string, name: string, { walking: { outcome } }: Found): boo
 }
 
 /** null: it has vanished since its directory was read. */
-async function look(place: string): Promise<BigIntStats | null> {
+async function statsOrNull(place: string): Promise<BigIntStats | null> {
   try {
     return await lstat(place, { bigint: true });
   } catch (error) {

@@ -1,4 +1,5 @@
 /** What the calls for whole folders take and return. */
+import type { ProfileStore } from "../../store/profile-store.ts";
 
 /** What all calls for folders take. */
 export interface FolderOptions {
@@ -21,8 +22,8 @@ export interface FolderOptions {
    * and is touched on neither side. Default: nothing is left out.
    */
   readonly filter?: ((path: string, kind: "file" | "folder", place: string) => boolean) | undefined;
-  /** Directory for the journals of folders. Default: `folders` in the configuration directory. */
-  readonly journalDirectory?: string | undefined;
+  /** Keeps what was the same on both sides, and uploads that are cut off. Default: `fileStore()`. */
+  readonly store?: ProfileStore | undefined;
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the plan, as bytes of a large file move, and after each file. Default: no function. */

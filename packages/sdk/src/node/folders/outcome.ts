@@ -19,7 +19,7 @@ export class Outcome {
   }
 
   /** Neither side has it, as far as the call goes. */
-  leaveOut(path: string): void {
+  recordFiltered(path: string): void {
     this.skipped.push({ path, reason: "filter" });
   }
 

@@ -19,48 +19,48 @@ export interface RemoteTree {
   readonly folders: ReadonlyMap<string, Folder>;
 }
 
-export interface Listing {
+export interface ListingOptions {
   readonly lanes: number;
   readonly signal: AbortSignal | undefined;
   /** Where names matter that have no place here. null: they are only there. */
   readonly refuse: Outcome | null;
 }
 
-const PAGE = 1000;
+const PAGE_LIMIT = 1000;
 /** With more folders than this, a list of the whole vault takes fewer requests. */
-const MOST_LISTS = 64;
+const MAX_LISTS = 64;
 
-/** The answers name each item's folder. What no path leads to from the wanted folder is not below it, whoever claims so. */
-export async function listTree(client: Client, place: RemotePlace, listing: Listing): Promise<RemoteTree> {
+/** The answers name each item's folder. What no path leads to from the named folder is not below it, whoever claims so. */
+export async function listTree(client: Client, place: RemotePlace, listing: ListingOptions): Promise<RemoteTree> {
   const { vaultId, folderId } = place;
   const { signal } = listing;
-  const checking = folderId === undefined ? null : requireFolder(client, vaultId, folderId, signal);
+  const folderCheck = folderId === undefined ? null : requireFolder(client, vaultId, folderId, signal);
   // It is waited for below, also when the list fails first.
-  checking?.catch(() => undefined);
+  folderCheck?.catch(() => undefined);
   const children = new Map<string | null, Folder[]>();
-  for await (const folder of client.folders.list({ vaultId, limit: PAGE }, { signal })) {
+  for await (const folder of client.folders.list({ vaultId, limit: PAGE_LIMIT }, { signal })) {
     const siblings = children.get(folder.parentId);
     if (siblings === undefined) children.set(folder.parentId, [folder]);
     else siblings.push(folder);
   }
-  await checking;
+  await folderCheck;
   const tree = { files: new Map<string, File>(), folders: new Map<string, Folder>() };
   const paths = new Map<string | null, string>([[folderId ?? null, ""]]);
   for (const [parent, path] of paths)
     for (const folder of children.get(parent) ?? []) {
-      const at = take(tree, pathIn(path, folder.name), folder, listing);
+      const at = claimPath(tree, pathIn(path, folder.name), folder, listing);
       if (at === null || paths.has(folder.id)) continue;
       tree.folders.set(at, folder);
       paths.set(folder.id, at);
     }
-  const keep = (file: File): void => {
+  const addFile = (file: File): void => {
     const path = paths.get(file.folderId);
-    const at = path === undefined ? null : take(tree, pathIn(path, file.name), file, listing);
+    const at = path === undefined ? null : claimPath(tree, pathIn(path, file.name), file, listing);
     if (at !== null) tree.files.set(at, file);
   };
   for await (const file of filesOf(client, place, [...paths.keys()], listing)) {
     throwIfAborted(signal);
-    keep(file);
+    addFile(file);
   }
   return tree;
 }
@@ -80,28 +80,28 @@ async function* filesOf(
   client: Client,
   { vaultId, folderId }: RemotePlace,
   folders: readonly (string | null)[],
-  { lanes, signal }: Listing,
+  { lanes, signal }: ListingOptions,
 ): AsyncGenerator<File, void, undefined> {
-  if (folderId === undefined || folders.length > MOST_LISTS) {
-    yield* client.files.list({ vaultId, limit: PAGE }, { signal });
+  if (folderId === undefined || folders.length > MAX_LISTS) {
+    yield* client.files.list({ vaultId, limit: PAGE_LIMIT }, { signal });
     return;
   }
-  const found: File[] = [];
+  const files: File[] = [];
   await inLanes(folders, lanes, async (id) => {
-    for await (const file of client.files.list({ vaultId, folderId: id ?? "root", limit: PAGE }, { signal }))
-      found.push(file);
+    for await (const file of client.files.list({ vaultId, folderId: id ?? "root", limit: PAGE_LIMIT }, { signal }))
+      files.push(file);
   });
-  yield* found;
+  yield* files;
 }
 
 /** The path of an item whose name can be one. null: it has no place in the tree. */
-function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: Listing): string | null {
+function claimPath(tree: RemoteTree, path: string, item: File | Folder, { refuse }: ListingOptions): string | null {
   const problem = item.unreadable === undefined ? problemOf(item.name) : item.unreadable;
   if (problem !== null) {
-    const shown = pathIn(path.slice(0, Math.max(0, path.length - item.name.length - 1)), item.id);
+    const idPath = pathIn(path.slice(0, Math.max(0, path.length - item.name.length - 1)), item.id);
     if (item.unreadable === undefined)
-      refuse?.refuse(shown, "invalid_name", `The name of ${item.id} cannot be a file's: it ${problem}`, RENAME);
-    else refuse?.refuse(shown, item.unreadable, `${item.id} cannot be read`, CHECK);
+      refuse?.refuse(idPath, "invalid_name", `The name of ${item.id} cannot be a file's: it ${problem}`, RENAME);
+    else refuse?.refuse(idPath, item.unreadable, `${item.id} cannot be read`, CHECK);
     return null;
   }
   const normal = path.normalize("NFC");

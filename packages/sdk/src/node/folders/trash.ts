@@ -10,7 +10,7 @@
  *     5f0c…                                 a file, by a name of its own
  * ```
  *
- * Every directory is held open while something moves (`held.ts`), so no link is followed, in the tree or here.
+ * Every directory is held open while something moves (`held-directory.ts`), so no link is followed, in the tree or here.
  */
 import { randomUUID } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
@@ -21,12 +21,12 @@ import { configurationError, SdkError } from "../../http/errors.ts";
 import { lacksLinks, placeFile } from "../files/download-file.ts";
 import { fileErrorCode, isDiskFull, replaceFile, syncDirectory } from "../store/durable-file.ts";
 import { markOf } from "../files/file-mark.ts";
-import { holdDirectory, type HeldDirectory } from "./held.ts";
+import { holdDirectory, type HeldDirectory } from "./held-directory.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { isLocalTrash, LOCAL_TRASH } from "./trash-name.ts";
 
 const CONTENTS = "contents.json";
-const KEPT_MS = 30 * 24 * 60 * 60_000;
+const RETENTION_MS = 30 * 24 * 60 * 60_000;
 const RUN = /^(\d{4}-\d{2}-\d{2}T\d{2})-(\d{2})-(\d{2}\.\d{3}Z)-[0-9a-f]{8}$/;
 
 /** The disk may come from elsewhere, with contents that others wrote: no path may lead out of the tree or into a trash. */
@@ -53,7 +53,7 @@ const contents = z.object({
 export type TrashedFile = z.infer<typeof trashedFile>;
 
 /** What one call took. */
-export interface PastRun extends z.infer<typeof contents> {
+export interface TrashedRun extends z.infer<typeof contents> {
   readonly place: string;
   /** When the call began, in milliseconds since 1970. */
   readonly at: number;
@@ -90,7 +90,7 @@ export class TrashRun implements AsyncDisposable {
       try {
         if (!(await makeTrash(above, root))) continue;
         await using trash = await openTrash(above, root);
-        if (trash !== null) return await TrashRun.#begin(trash, above, root, losses, now);
+        if (trash !== null) return await TrashRun.#create(trash, above, root, losses, now);
       } catch (error) {
         if (fileErrorCode(error) === null || isDiskFull(error)) throw error;
         cause = error;
@@ -101,7 +101,7 @@ export class TrashRun implements AsyncDisposable {
     );
   }
 
-  static async #begin(
+  static async #create(
     trash: HeldDirectory,
     above: string,
     root: string,
@@ -109,7 +109,7 @@ export class TrashRun implements AsyncDisposable {
     now: number,
   ): Promise<TrashRun> {
     const run = `${new Date(now).toISOString().replaceAll(":", "-")}-${randomUUID().slice(0, 8)}`;
-    await mkdir(join(trash.way, run), 0o700);
+    await mkdir(join(trash.fdPath, run), 0o700);
     const place = join(above, LOCAL_TRASH, run);
     const held = await holdDirectory(place);
     const names = new Map(files.map((file) => [file.place, randomUUID()]));
@@ -123,8 +123,8 @@ export class TrashRun implements AsyncDisposable {
       }),
     };
     try {
-      await replaceFile(join(held.way, CONTENTS), JSON.stringify(written));
-      for (const directory of [trash.way, above]) await syncDirectory(directory);
+      await replaceFile(join(held.fdPath, CONTENTS), JSON.stringify(written));
+      for (const directory of [trash.fdPath, above]) await syncDirectory(directory);
     } catch (error) {
       await held[Symbol.asyncDispose]();
       throw error;
@@ -137,36 +137,36 @@ export class TrashRun implements AsyncDisposable {
    * moment, where the file system has hard links.
    * @throws SdkError `source_changed` if somebody changed it meanwhile.
    */
-  async take(from: HeldDirectory, file: LocalFile, stays = false): Promise<void> {
-    const origin = join(from.way, basename(file.place));
-    const taken = join(this.#held.way, this.#names.get(file.place) ?? "");
+  async moveIn(from: HeldDirectory, file: LocalFile, stays = false): Promise<void> {
+    const origin = join(from.fdPath, basename(file.place));
+    const trashPath = join(this.#held.fdPath, this.#names.get(file.place) ?? "");
     try {
-      from.confirm();
-      this.#held.confirm();
-      if (!stays) await rename(origin, taken);
+      from.verify();
+      this.#held.verify();
+      if (!stays) await rename(origin, trashPath);
       else
-        await link(origin, taken).catch(async (error: unknown) => {
+        await link(origin, trashPath).catch(async (error: unknown) => {
           if (!lacksLinks(error)) throw error;
-          await rename(origin, taken);
+          await rename(origin, trashPath);
         });
       this.#isEmpty = false;
-      const stats = await lstat(taken, { bigint: true });
+      const stats = await lstat(trashPath, { bigint: true });
       if (isUntouched(file, stats)) return;
       // It goes back, unless something has come into its place. Then it stays here, and a restore finds it.
-      await placeFile(taken, origin, false).then(
-        () => rm(taken, { force: true }),
+      await placeFile(trashPath, origin, false).then(
+        () => rm(trashPath, { force: true }),
         () => undefined,
       );
       throw changedSince(file.place);
     } catch (error) {
-      throw this.#held.named(from.named(error));
+      throw this.#held.withRealPath(from.withRealPath(error));
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      await syncDirectory(this.#held.way);
-      if (this.#isEmpty) await dropRun(this.#held, this.#place);
+      await syncDirectory(this.#held.fdPath);
+      if (this.#isEmpty) await deleteRun(this.#held, this.#place);
     } finally {
       await this.#held[Symbol.asyncDispose]();
     }
@@ -188,12 +188,12 @@ function isUntouched({ mark }: LocalFile, stats: BigIntStats): boolean {
 }
 
 /** What calls took before a moment, of all trees whose trash this is, newest first. `root` is a real path. */
-export async function pastRuns(root: string, before = Infinity): Promise<PastRun[]> {
-  const runs: PastRun[] = [];
+export async function trashedRuns(root: string, before = Infinity): Promise<TrashedRun[]> {
+  const runs: TrashedRun[] = [];
   for (const above of placesOf(root)) {
     await using trash = await openTrash(above, root).catch(() => null);
     if (trash === null) continue;
-    for (const name of await readdir(trash.way)) {
+    for (const name of await readdir(trash.fdPath)) {
       const place = join(above, LOCAL_TRASH, name);
       const at = Date.parse(name.replace(RUN, "$1:$2:$3"));
       const written = RUN.test(name) && at < before ? await readContents(place) : null;
@@ -204,7 +204,7 @@ export async function pastRuns(root: string, before = Infinity): Promise<PastRun
 }
 
 /** Whether a call took it from this tree. */
-export function isOfTree({ place, root: taken }: PastRun, root: string): boolean {
+export function isOfTree({ place, root: taken }: TrashedRun, root: string): boolean {
   return join(dirname(dirname(place)), taken) === root;
 }
 
@@ -215,7 +215,7 @@ async function readContents(place: string): Promise<z.infer<typeof contents> | n
     const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const result = z.safeParse(
       contents,
-      JSON.parse(await readFile(join(held.way, CONTENTS), { encoding: "utf8", flag })),
+      JSON.parse(await readFile(join(held.fdPath, CONTENTS), { encoding: "utf8", flag })),
     );
     return result.success ? result.data : null;
   } catch {
@@ -224,17 +224,17 @@ async function readContents(place: string): Promise<z.infer<typeof contents> | n
 }
 
 /** The files of a call that still are in the trash. */
-export async function trashedIn(held: HeldDirectory, { files }: PastRun): Promise<TrashedFile[]> {
+export async function trashedIn(held: HeldDirectory, { files }: TrashedRun): Promise<TrashedFile[]> {
   const there: TrashedFile[] = [];
-  for (const file of files) if ((await statsOf(join(held.way, file.name)))?.isFile() === true) there.push(file);
+  for (const file of files) if ((await statsOf(join(held.fdPath, file.name)))?.isFile() === true) there.push(file);
   return there;
 }
 
 /** Forgets a call that has no files here any more. What somebody else put beside them keeps its directory. */
-export async function dropRun(held: HeldDirectory, place: string): Promise<void> {
-  await rm(join(held.way, CONTENTS), { force: true });
+export async function deleteRun(held: HeldDirectory, place: string): Promise<void> {
+  await rm(join(held.fdPath, CONTENTS), { force: true });
   // Not `join`, which would cut `..` off: what is above the directory itself, whatever its name leads to by now.
-  await rmdir(`${held.way}/../${basename(place)}`).catch(() => undefined);
+  await rmdir(`${held.fdPath}/../${basename(place)}`).catch(() => undefined);
 }
 
 /**
@@ -242,14 +242,14 @@ export async function dropRun(held: HeldDirectory, place: string): Promise<void>
  * stays. What cannot be removed now can be the next time.
  */
 export async function clearTrash(root: string, now: number): Promise<void> {
-  for (const run of await pastRuns(root, now - KEPT_MS))
+  for (const run of await trashedRuns(root, now - RETENTION_MS))
     try {
       await using held = await holdDirectory(run.place);
       for (const file of run.files) {
-        const stats = await statsOf(join(held.way, file.name));
-        if (stats !== null && isAsItCame(file, stats)) await unlink(join(held.way, file.name));
+        const stats = await statsOf(join(held.fdPath, file.name));
+        if (stats !== null && isAsItCame(file, stats)) await unlink(join(held.fdPath, file.name));
       }
-      if ((await trashedIn(held, run)).length === 0) await dropRun(held, run.place);
+      if ((await trashedIn(held, run)).length === 0) await deleteRun(held, run.place);
     } catch (error) {
       if (fileErrorCode(error) === null) throw error;
     }
@@ -281,7 +281,7 @@ function placesOf(root: string): readonly string[] {
 async function makeTrash(above: string, root: string): Promise<boolean> {
   await using parent = await holdDirectory(above);
   if (!(await isOneDisk(root, parent))) return false;
-  await mkdir(join(parent.way, LOCAL_TRASH), 0o700).catch((error: unknown) => {
+  await mkdir(join(parent.fdPath, LOCAL_TRASH), 0o700).catch((error: unknown) => {
     if (fileErrorCode(error) !== "EEXIST") throw error;
   });
   return true;
@@ -293,13 +293,13 @@ async function makeTrash(above: string, root: string): Promise<boolean> {
  */
 async function openTrash(above: string, root: string): Promise<HeldDirectory | null> {
   const trash = await holdDirectory(join(above, LOCAL_TRASH));
-  const { mode, uid } = await stat(trash.way);
+  const { mode, uid } = await stat(trash.fdPath);
   if (uid !== process.getuid?.() && uid !== (await lstat(root)).uid) {
     await trash[Symbol.asyncDispose]();
     return null;
   }
   // Some file systems have no modes.
-  if ((mode & 0o077) !== 0) await chmod(trash.way, 0o700).catch(() => undefined);
+  if ((mode & 0o077) !== 0) await chmod(trash.fdPath, 0o700).catch(() => undefined);
   return trash;
 }
 
@@ -309,10 +309,10 @@ async function openTrash(above: string, root: string): Promise<HeldDirectory | n
  */
 async function isOneDisk(root: string, directory: HeldDirectory): Promise<boolean> {
   await using tree = await holdDirectory(root);
-  if ((await stat(tree.way)).dev !== (await stat(directory.way)).dev) return false;
+  if ((await stat(tree.fdPath)).dev !== (await stat(directory.fdPath)).dev) return false;
   const name = randomUUID();
   try {
-    await rename(join(tree.way, name), join(directory.way, name));
+    await rename(join(tree.fdPath, name), join(directory.fdPath, name));
     return true;
   } catch (error) {
     return fileErrorCode(error) === "ENOENT";

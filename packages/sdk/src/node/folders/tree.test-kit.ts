@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { openService } from "../../connection/service.test-kit.ts";
 import type { Middleware } from "../../http/transports.ts";
+import { fileStore } from "../store/file-store.ts";
 import { syncFolder } from "./index.ts";
 import type { FolderResult, RestoreRemovedResult } from "./options.ts";
 
@@ -40,15 +41,16 @@ export async function openTree(tree: Readonly<Record<string, string>> = TREE) {
   const service = await openService();
   const base = makeDirectory();
   const vaultId = (await service.client.vaults.create({ name: "tree", type: "public" })).id;
-  const [root, copy, journalDirectory] = [join(base, "tree"), join(base, "copy"), join(base, "journals")];
+  const [root, copy, storeDirectory] = [join(base, "tree"), join(base, "copy"), join(base, "store")];
   await fill(root, tree);
-  const options = { vaultId, journalDirectory };
+  const options = { vaultId, store: fileStore(storeDirectory) };
   return {
     ...service,
     base,
     root,
     copy,
     vaultId,
+    storeDirectory,
     options,
     /** Method and path of each request since the last call. */
     lines: () => service.sent.splice(0).map(({ method, url }) => `${method} ${new URL(url).pathname}`),

@@ -48,19 +48,6 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
 }
 
-/** Appends text to a file of mode 0600; on disk when it resolves. A crash may leave a beginning of it. */
-export async function appendDurably(path: string, content: string): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
-  try {
-    await file.writeFile(content);
-    await file.datasync();
-  } catch (error) {
-    throw located(error, path);
-  } finally {
-    await file.close();
-  }
-}
-
 /** Makes a rename or a link in the directory durable. Windows cannot open directories and does not need it. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;

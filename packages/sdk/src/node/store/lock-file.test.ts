@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { acquireLock } from "./lock-file.ts";
-import { processMark, tagOf } from "./process-mark.ts";
+import { markOf, processMark, tagOf } from "./process-mark.ts";
 
 const FOREIGN = `1-${tagOf("start")}-${tagOf("another machine")}`;
 
@@ -55,13 +55,13 @@ describe("a lock", () => {
   });
 
   it("of a process that runs is left alone", async () => {
-    expect(await takesOver(processMark(process.ppid))).toBe(false);
+    expect(await takesOver(markOf(process.ppid))).toBe(false);
   });
 
   it("of an earlier process with the same id is taken over, our own id too", async () => {
     for (const pid of [process.pid, process.ppid]) {
       expect(await takesOver(String(pid))).toBe(true);
-      expect(await takesOver(processMark(pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`))).toBe(true);
+      expect(await takesOver(markOf(pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`))).toBe(true);
     }
   });
 
@@ -81,7 +81,7 @@ describe("a lock", () => {
     const directory = makeDirectory();
     const path = join(directory, "lock");
     const log = join(directory, "log");
-    await leave(path, processMark(process.pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`));
+    await leave(path, markOf(process.pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`));
     // Every second holder leaves its lock as a killed process would: stale, for the others to take over.
     const program = `
       import { appendFileSync, readdirSync, renameSync } from "node:fs";

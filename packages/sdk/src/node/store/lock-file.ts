@@ -5,8 +5,18 @@
  * nobody else's. So two processes never hold one lock. docs/why/client-store.md says why no library does this.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, rmdir, unlink, utimes, writeFile } from "node:fs/promises";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+} from "node:fs";
+import { utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lockedError } from "../../http/errors.ts";
@@ -41,10 +51,11 @@ export class LockFile {
     if (!existsSync(this.#holderFile)) throw lockedError(`Another process has taken over the lock ${this.#path}`);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#refresh);
     try {
-      await removeHolder(this.#path, this.#holderFile);
+      removeHolder(this.#path, this.#holderFile);
+      return Promise.resolve();
     } finally {
       this.#endTurn();
     }
@@ -93,11 +104,11 @@ async function takeTurn(path: string, deadline: number): Promise<(() => void) | 
 async function enter(path: string, holder: string, deadline: number): Promise<boolean> {
   let pause = FIRST_POLL_MS;
   for (;;) {
-    const other = await readHolder(path);
+    const other = readHolder(path);
     if (other === null) {
-      if (await placeHolder(path, holder)) return true;
+      if (placeHolder(path, holder)) return true;
     } else if (!(await isInUse(other.split(".", 1)[0] ?? "", join(path, other), FOREIGN_MS))) {
-      await removeHolder(path, join(path, other));
+      removeHolder(path, join(path, other));
     } else {
       if (performance.now() >= deadline) return false;
       // Several processes that wait do not ask in step.
@@ -107,10 +118,12 @@ async function enter(path: string, holder: string, deadline: number): Promise<bo
   }
 }
 
+// Names are read and changed at once: that takes a tenth of the processor time of as many promises.
+
 /** The name of the holder's file; null: nobody holds the lock. */
-async function readHolder(path: string): Promise<string | null> {
+function readHolder(path: string): string | null {
   try {
-    return (await readdir(path))[0] ?? null;
+    return readdirSync(path)[0] ?? null;
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
@@ -118,15 +131,15 @@ async function readHolder(path: string): Promise<string | null> {
 }
 
 /** False: somebody else was faster. */
-async function placeHolder(path: string, holder: string): Promise<boolean> {
+function placeHolder(path: string, holder: string): boolean {
   const draft = `${path}.${randomUUID()}`;
-  await mkdir(draft, { mode: 0o700 });
+  mkdirSync(draft, { mode: 0o700 });
   try {
-    await writeFile(join(draft, holder), "", { flag: "wx", mode: 0o600 });
-    await rename(draft, path);
+    closeSync(openSync(join(draft, holder), "wx", 0o600));
+    renameSync(draft, path);
     return true;
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    rmSync(draft, { recursive: true, force: true });
     const code = fileErrorCode(error);
     if (code === "ENOTEMPTY" || code === "EEXIST") return false;
     // Windows replaces no directory, and names that so.
@@ -136,10 +149,10 @@ async function placeHolder(path: string, holder: string): Promise<boolean> {
 }
 
 /** The empty directory goes too, unless somebody has entered meanwhile. */
-async function removeHolder(path: string, holderFile: string): Promise<void> {
+function removeHolder(path: string, holderFile: string): void {
   try {
-    await unlink(holderFile);
-    await rmdir(path);
+    unlinkSync(holderFile);
+    rmdirSync(path);
   } catch (error) {
     const code = fileErrorCode(error);
     if (code !== "ENOENT" && code !== "ENOTEMPTY" && code !== "EEXIST") throw error;

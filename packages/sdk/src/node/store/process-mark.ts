@@ -13,8 +13,16 @@ import { fileErrorCode } from "./durable-file.ts";
 export const MARK_PATTERN = /^(\d{1,10})-([0-9a-f]{12})-([0-9a-f]{12})$/;
 const UNKNOWN_START = "0".repeat(12);
 
-/** The mark of a process of this machine, by default this one. */
-export function processMark(pid: number = process.pid): string {
+let own: string | null = null;
+
+/** The mark of this process. */
+export function processMark(): string {
+  own ??= markOf(process.pid);
+  return own;
+}
+
+/** The mark of a process of this machine. */
+export function markOf(pid: number): string {
   return `${String(pid)}-${startOf(pid) ?? UNKNOWN_START}-${hostTag()}`;
 }
 

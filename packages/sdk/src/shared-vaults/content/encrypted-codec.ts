@@ -14,7 +14,8 @@ import { runUpload, type RunOptions } from "../../transfer/upload-runner.ts";
 import { Condition, tagOf } from "../condition.ts";
 import { authorsOf } from "../names/authors.ts";
 import { refreshFor } from "../names/refresh.ts";
-import { noteOwnEntry } from "../names/entries.ts";
+import { recordOwnEntry } from "../names/entries.ts";
+import type { StagedEntries } from "../names/name-stager.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
@@ -135,8 +136,19 @@ export class EncryptedCodec implements UploadCodec {
       refreshFor(error.code, this.#connection, this.#vault, folderOf(this.#target)),
     );
     if (staged === null) return false;
-    if (this.#target.kind === "version") this.#condition.noteStaged(staged, this.#target.file.id);
-    return (this.#isAgain = true);
+    this.restart(staged);
+    return true;
+  }
+
+  /** Whether another attempt is possible. */
+  get rereadable(): boolean {
+    return this.#plaintext.rereadable;
+  }
+
+  /** The next attempt is a new version. `staged`: what this client has signed to cure the failure of the last one. */
+  restart(staged: StagedEntries): void {
+    if (this.#target.kind === "version") this.#condition.acceptStaged(staged, this.#target.file.id);
+    this.#isAgain = true;
   }
 
   /** As members see the file: bytes and digest of the content, which only this client has counted. */
@@ -150,7 +162,8 @@ export class EncryptedCodec implements UploadCodec {
         { step: "ids" },
       );
     vault.seen.noteVersion(file.id, seenVersion(version.statement));
-    noteOwnEntry(vault, file.id, version.entry);
+    recordOwnEntry(vault, file.id, version.entry);
+    await vault.seen.flush();
     const { name, contentType, entry, shared, statement } = version;
     const { size, source } = this.#plaintext;
     return {
@@ -257,8 +270,13 @@ export class EncryptedCodec implements UploadCodec {
   /** The name is sent only if names are plain. */
   #requestTarget(shared: SharedFile, plainNames: boolean): UploadTarget {
     const target = this.#target;
-    if (target.kind === "version")
-      return { kind: "version", fileId: target.file.id, shared: { ...shared, restores: target.restores } };
+    if (target.kind === "version") {
+      const { file, ifMatch, isHeld, restores } = target;
+      const version = { kind: "version", fileId: file.id, shared: { ...shared, restores } } as const;
+      if (isHeld !== true || file.shared === null) return version;
+      const name = plainNames ? target.name : undefined;
+      return { ...version, held: { ifMatch: ifMatch === "*" ? ifMatch : tagOf(file.shared), name } };
+    }
     const { folderId, ifAbsent, name } = target;
     return { kind: "file", name: plainNames ? name : null, vaultId: this.#vault.id, folderId, ifAbsent, shared };
   }

@@ -45,7 +45,7 @@ export async function openEncryptedDownload(
     const vault = await findVault(connection, file, options);
     // If bytes of a shared vault come without their statements, it asks for them again, by the version's id.
     if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
-    if (vault !== null) stored.keepTo(file.versionId);
+    if (vault !== null) stored.pinVersion(file.versionId);
     shows.progress = vault === null;
     const opened =
       vault === null ? await requirePlain(stored) : await openShared(connection, vault, file, options, stored);

@@ -20,7 +20,7 @@ import {
   type VersionStatement,
 } from "@coffer/crypto";
 import { fromBase64, toBase64 } from "../../transfer/digest.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import { openSource } from "../../transfer/source.ts";
 import type { EncodedBytes } from "../../transfer/upload-codec.ts";
 import { readPlaintext, type Plaintext } from "./plaintext.ts";
@@ -45,12 +45,18 @@ export type SharedUploadTarget =
     }
   | {
       readonly kind: "version";
-      readonly file: File;
+      readonly file: WireFile;
       readonly contentType?: string | undefined;
       /** See `ConditionOptions`; the state that this call has read is `file`. */
       readonly ifMatch?: string | undefined;
       /** The kept version whose content it is. */
       readonly restores?: string | undefined;
+      /** The name that it brings along. Absent: that of before. */
+      readonly name?: string | undefined;
+      /** The folder that it brings the file to; null: the top of the vault. Absent: that of before. */
+      readonly folderId?: string | null | undefined;
+      /** true: the bytes wait for a commit. */
+      readonly isHeld?: boolean | undefined;
     };
 
 /** A version and its stored bytes. */
@@ -154,9 +160,9 @@ async function sign(
   // attempt has its key.
   for (const each of before === null ? [] : [before.version, before.entry])
     if (comparePlaces(writing.record, each) < 0) throw generationMoved();
-  const name = target.kind === "file" ? target.name : (before?.metadata.name ?? "");
+  const name = target.name ?? before?.metadata.name ?? "";
   const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
-  const folderId = before === null ? folderOf(target) : before.entry.folderId;
+  const folderId = before === null || target.folderId !== undefined ? folderOf(target) : before.entry.folderId;
   const metadata = { name, contentType, size };
   const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
   const prepared = await prepareEntry(vault, view, writing, wanted);
@@ -182,7 +188,7 @@ interface Before {
 }
 
 /** The replaced version, verified: the new statement names it. */
-async function readBefore(vault: OpenVault, file: File): Promise<Before> {
+async function readBefore(vault: OpenVault, file: WireFile): Promise<Before> {
   const version = await readCurrent(vault, file);
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   requireSiblings(version, statement);
@@ -191,7 +197,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
 }
 
 /** The version that the service shows as the current one, verified. */
-export async function readCurrent(vault: OpenVault, file: File): Promise<VersionStatement> {
+export async function readCurrent(vault: OpenVault, file: WireFile): Promise<VersionStatement> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
@@ -205,7 +211,8 @@ export async function readCurrent(vault: OpenVault, file: File): Promise<Version
   return version;
 }
 
-/** The file's folder, now or later; null: at the top of the vault. */
+/** The folder that the file will be in; null: at the top of the vault. */
 export function folderOf(target: SharedUploadTarget): string | null {
-  return target.kind === "file" ? (target.folderId ?? null) : target.file.folderId;
+  if (target.kind === "file") return target.folderId ?? null;
+  return target.folderId === undefined ? target.file.folderId : target.folderId;
 }

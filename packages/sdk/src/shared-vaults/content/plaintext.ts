@@ -43,23 +43,23 @@ export async function openPlaintext(
 ): Promise<Plaintext> {
   const { size } = source;
   if (size !== null && (journaled || size > MEMORY_BYTES))
-    return { source: hashed(source, size, platform), size, rereadable: source.rereadable === true, bytes: null };
+    return { source: hashingSource(source, size, platform), size, rereadable: source.rereadable === true, bytes: null };
   const buffer = new Uint8Array((source.size ?? WHOLE_BYTES) + 1);
   const filled = await source.read(0, buffer);
   if (source.size === null && filled === buffer.length)
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
   if (source.size !== null && filled !== source.size) throw otherSize(source.size);
   const bytes = buffer.subarray(0, filled);
-  return { source: inMemory(bytes, platform), size: filled, rereadable: true, bytes };
+  return { source: memorySource(bytes, platform), size: filled, rereadable: true, bytes };
 }
 
 /** Hashed in one step, when the digest is asked for. */
-function inMemory(bytes: Uint8Array, platform: CryptoPlatform): HashedSource {
+function memorySource(bytes: Uint8Array, platform: CryptoPlatform): HashedSource {
   let digest: Uint8Array | null = null;
   return { ...openSource(bytes), digest: () => Promise.resolve((digest ??= platform.sha256(bytes))) };
 }
 
-function hashed(source: Source, size: number, platform: CryptoPlatform): HashedSource {
+function hashingSource(source: Source, size: number, platform: CryptoPlatform): HashedSource {
   const hash = platform.createSha256();
   let position = 0;
   let digest: Uint8Array | null = null;

@@ -28,6 +28,7 @@ export function pastOf(vault: OpenVault): OpenVault {
       entry: () => null,
       noteVersion: () => undefined,
       noteEntry: () => undefined,
+      flush: () => Promise.resolve(),
       forget: (id) => vault.seen.forget(id),
     },
   };
@@ -65,8 +66,10 @@ export class VersionChain {
     const statement = await verifyVersionStatement(question, bytes);
     if (statement.fileId !== this.#fileId || statement.versionId !== versionId)
       throw new CryptoError("damaged", "ids", "the version statement is of another file or version");
-    if (newer === null) seen.noteVersion(this.#fileId, seenVersion(statement));
-    else this.#isWhole = this.#follows(newer, statement) && this.#isWhole;
+    if (newer === null) {
+      seen.noteVersion(this.#fileId, seenVersion(statement));
+      await seen.flush();
+    } else this.#isWhole = this.#follows(newer, statement) && this.#isWhole;
     const isVouchedFor = newer === null || this.#isWhole;
     if (!isVouchedFor && statement.generation < (await this.#vault.view()).floor)
       throw new CryptoError("rolled_back", "statement", "no newer version vouches for one from before a rotation");

@@ -57,6 +57,7 @@ export async function unlock(reading: Reading, start: FileStart): Promise<RangeK
     vault.findKey,
   );
   vault.seen.noteVersion(file.id, seenVersion(verified.statement));
+  await vault.seen.flush();
   return keyOf(verified);
 }
 

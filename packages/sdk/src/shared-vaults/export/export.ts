@@ -26,7 +26,7 @@ import { digestOf, fromBase64, toHex } from "../../transfer/digest.ts";
 import { openDownload } from "../../transfer/stored-download.ts";
 import { ApiError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import { everyItem, FILES, FOLDERS } from "../../storage/items.ts";
 import type { Connection } from "../../connection/options.ts";
 import { bytesOf } from "../addresses.ts";
@@ -52,12 +52,12 @@ import {
   type Manifest,
 } from "./export-layout.ts";
 import type { OpenVault } from "../open-vault.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { requireVault } from "../names/vault-finder.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../http/errors.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** How far an export has come. */
 export interface ExportProgress {
@@ -116,18 +116,18 @@ export async function exportVault(
   const run = crypto.randomUUID();
   const writing: Writing = { connection, vaultId, store, signal, trash, run, records: new Set(), latest: NOWHERE };
   let progress: ExportProgress = { files: 0, folders: 0, bytes: 0, ...(await measure(writing)) };
-  const note = (change: Partial<ExportProgress>): void => {
+  const report = (change: Partial<ExportProgress>): void => {
     progress = { ...progress, ...change };
     onProgress?.(progress);
   };
-  note({});
-  for await (const _ of exportFolders(writing)) note({ folders: progress.folders + 1 });
+  report({});
+  for await (const _ of exportFolders(writing)) report({ folders: progress.folders + 1 });
   let [skipped, trashed] = [0, 0];
   for await (const { fetched, isTrashed } of exportFiles(writing)) {
     if (fetched === "closed") skipped += 1;
     else {
       if (isTrashed) trashed += 1;
-      note({ files: progress.files + 1, bytes: progress.bytes + fetched });
+      report({ files: progress.files + 1, bytes: progress.bytes + fetched });
     }
   }
   // After the files: a file that came last names a key that was there by then.
@@ -170,7 +170,7 @@ async function finish(
   { pin }: OpenVault,
   { files, folders }: ExportProgress,
 ): Promise<{ readonly records: number; readonly signedBy: string | null }> {
-  const { chain, clock, signer } = vaultSession(connection);
+  const { chain, clock, signer } = vaultRegistry(connection);
   const wanted = { maxAge: 0, minGeneration: latest.generation, hintedTime: latest.after };
   const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", wanted));
   const digest = await digestItems(store, { files, folders, records: records.size });
@@ -192,7 +192,7 @@ async function finish(
 }
 
 /** null if the vault names no key for this client there, or another one than the client has. */
-function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"], place: Place): Author | null {
+function authorOf(view: VaultView, { chainAddress, statements }: VaultRegistry["signer"], place: Place): Author | null {
   if (statements === undefined) return null;
   const address = bytesOf(chainAddress);
   const named = findSigner(view, address, place);
@@ -202,7 +202,7 @@ function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["s
 async function* exportFolders(writing: Writing) {
   const { connection, vaultId, store, signal, trash, run } = writing;
   for await (const folder of everyItem(connection, FOLDERS, vaultId, signal, trash)) {
-    notePlaces(writing, folder);
+    trackLatestPlace(writing, folder);
     await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
     yield;
   }
@@ -224,7 +224,7 @@ async function* exportFiles(writing: Writing): AsyncGenerator<FetchedFile, void,
 }
 
 /** Tries again with the file's present state, if its version went away between the list and the read. */
-async function exportFile(writing: Writing, listed: File): Promise<number | "closed" | "gone"> {
+async function exportFile(writing: Writing, listed: WireFile): Promise<number | "closed" | "gone"> {
   const { connection, vaultId, signal } = writing;
   try {
     return await exportVersion(writing, listed);
@@ -243,7 +243,7 @@ async function exportFile(writing: Writing, listed: File): Promise<number | "clo
   }
 }
 
-async function exportVersion(writing: Writing, file: File): Promise<number> {
+async function exportVersion(writing: Writing, file: WireFile): Promise<number> {
   const { connection, store, signal, run } = writing;
   let fetched = 0;
   if (!(await isThere(store, file))) {
@@ -252,13 +252,13 @@ async function exportVersion(writing: Writing, file: File): Promise<number> {
     await store.write(contentPath(file.id), { [Symbol.asyncIterator]: () => pieces });
     fetched = file.size;
   }
-  notePlaces(writing, file);
+  trackLatestPlace(writing, file);
   await store.write(filePath(file.id), renderDocument(z.parse(exportedFile, { ...file, run })));
   return fetched;
 }
 
 /** Readers take nothing of a later place than the export's own. What is no statement stays as it is, for them to refuse. */
-function notePlaces(writing: Writing, { shared }: Pick<File | Folder, "shared">): void {
+function trackLatestPlace(writing: Writing, { shared }: Pick<WireFile | Folder, "shared">): void {
   const version = shared !== null && "version" in shared ? shared.version : null;
   for (const [bytes, parse] of [
     [fromBase64(shared?.entry ?? ""), parseEntryStatement],
@@ -275,7 +275,7 @@ function notePlaces(writing: Writing, { shared }: Pick<File | Folder, "shared">)
  * A version never changes, and only whole ones get their name: length and version id identify it. A read notices if
  * somebody has changed it.
  */
-async function isThere(store: ExportStore, { id, size, versionId }: File): Promise<boolean> {
+async function isThere(store: ExportStore, { id, size, versionId }: WireFile): Promise<boolean> {
   if ((await store.size(contentPath(id))) !== size || size < HEADER_BYTES) return false;
   const header = new Uint8Array(HEADER_BYTES);
   let filled = 0;

@@ -10,8 +10,8 @@ import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./layer-ch
 import { requireHeld } from "./vault-opener.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
-import type { VaultSession } from "../session.ts";
-import { requireSameNetwork, vaultSession } from "../vault-session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
+import { requireSameNetwork, vaultRegistry } from "../client-vaults.ts";
 
 /** The state of each layer for this client and one vault. */
 export interface AccessCheck {
@@ -39,23 +39,23 @@ export async function checkVaultAccess(
   vaultId: string,
   options?: CallOptions,
 ): Promise<AccessCheck> {
-  const session = vaultSession(connection);
-  const service = await askService(session, vaultId, options);
-  const object = await readObject(session, vaultId, service);
+  const registry = vaultRegistry(connection);
+  const service = await askService(registry, vaultId, options);
+  const object = await readObject(registry, vaultId, service);
   const clock = checkClock(service, object);
   return {
     vaultId,
-    chainAddress: session.signer.chainAddress,
-    endsAt: endOf(session, object),
+    chainAddress: registry.signer.chainAddress,
+    endsAt: endOf(registry, object),
     api: service.check,
     chain:
       clock.state === "failed" && object instanceof SdkError
         ? unknown("Set the clock first.")
-        : await checkAllowlist(session, vaultId, object),
-    keyServers: keyServerLayer(session.chain.network, await session.wrap().checkKeyServers()),
+        : await checkAllowlist(registry, vaultId, object),
+    keyServers: keyServerLayer(registry.chain.network, await registry.wrap().checkKeyServers()),
     clock,
     // A session key depends on the clock, too.
-    key: clock.state === "failed" ? checkSigningKey(session, object) : await checkKey(session, object),
+    key: clock.state === "failed" ? checkSigningKey(registry, object) : await checkKey(registry, object),
   };
 }
 
@@ -67,7 +67,7 @@ interface ServiceAnswer {
 }
 
 async function askService(
-  { connection, clock }: VaultSession,
+  { connection, clock }: VaultRegistry,
   vaultId: string,
   options?: CallOptions,
 ): Promise<ServiceAnswer> {
@@ -93,21 +93,21 @@ async function checkServed(connection: Connection, vaultId: string, options?: Ca
 
 /** The object, or why it cannot be read or believed. The pin comes first: the service may be away, or lie. */
 async function readObject(
-  session: VaultSession,
+  registry: VaultRegistry,
   vaultId: string,
   { vault }: ServiceAnswer,
 ): Promise<VaultObject | SdkError | null> {
-  const { chain, pins, connection } = session;
+  const { chain, pins, connection } = registry;
   try {
     const pin = await pins.load(connection.service.origin, vaultId);
-    if (pin !== null) requireSameNetwork(session, pin);
+    if (pin !== null) requireSameNetwork(registry, pin);
     if (pin?.shared === false && vault?.type === "shared")
       throw vaultError("vault_changed", "The vault was public when it was first met, and is shared now");
     const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
     if (objectId === null) return null;
     const { generation: minGeneration, floor: minFloor, base: minBase } = await pins.loadHighest(objectId);
     const object = await chain.readVault(objectId, { maxAge: 0, minGeneration, minFloor, minBase });
-    if (pin !== null) await requireHeld(session, pin, object);
+    if (pin !== null) await requireHeld(registry, pin, object);
     return object;
   } catch (error) {
     const named = toVaultError(error);
@@ -117,11 +117,11 @@ async function readObject(
 }
 
 async function checkAllowlist(
-  session: VaultSession,
+  registry: VaultRegistry,
   vaultId: string,
   object: VaultObject | SdkError | null,
 ): Promise<LayerCheck> {
-  const { signer } = session;
+  const { signer } = registry;
   if (object === null)
     return unknown(
       "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
@@ -137,13 +137,13 @@ async function checkAllowlist(
   if (object instanceof SdkError) return failed(object);
   const member = findMember(object, signer.chainAddress);
   const owner = object.owner.chainAddress;
-  if (member !== null && hasEnded(member, Math.max(object.asOf, session.clock()))) {
+  if (member !== null && hasEnded(member, Math.max(object.asOf, registry.clock()))) {
     const nextStep = `${describeEnd(member.endsAt)}: ask the vault's owner, ${owner}, to add ${signer.chainAddress} again.`;
     return { state: "failed", cause: "membership_ended", nextStep };
   }
   if (member !== null) {
     // A number that one node has shown once does not stop readers; it stops writers.
-    const blocked = await requireBinding(session, vaultId, object.objectId, object).then(() => null, failed);
+    const blocked = await requireBinding(registry, vaultId, object.objectId, object).then(() => null, failed);
     const end = renderEnd(member.endsAt);
     return blocked ?? ok(`The allowlist names this chain address${end === null ? "" : ` until ${end}`}.`);
   }
@@ -151,7 +151,7 @@ async function checkAllowlist(
   return { state: "failed", cause: "not_a_member", nextStep };
 }
 
-function endOf({ signer }: VaultSession, object: VaultObject | SdkError | null): string | null {
+function endOf({ signer }: VaultRegistry, object: VaultObject | SdkError | null): string | null {
   const member = object === null || object instanceof SdkError ? null : findMember(object, signer.chainAddress);
   return member === null ? null : renderEnd(member.endsAt);
 }
@@ -178,12 +178,12 @@ function isSkewed(object: VaultObject | SdkError | null): object is SdkError {
   return object instanceof SdkError && object.code === "clock_skew";
 }
 
-async function checkKey(session: VaultSession, object: VaultObject | SdkError | null): Promise<LayerCheck> {
-  const signing = checkSigningKey(session, object);
+async function checkKey(registry: VaultRegistry, object: VaultObject | SdkError | null): Promise<LayerCheck> {
+  const signing = checkSigningKey(registry, object);
   // Do not ask for a signature if the address may not open the vault anyway.
   if (signing.state === "unknown") return signing;
   try {
-    await session.wrap().checkSession();
+    await registry.wrap().checkSession();
     return signing;
   } catch (error) {
     if (!(error instanceof ChainError)) return unknown("The signer did not sign for its address.");
@@ -191,7 +191,7 @@ async function checkKey(session: VaultSession, object: VaultObject | SdkError | 
   }
 }
 
-function checkSigningKey({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
+function checkSigningKey({ signer }: VaultRegistry, object: VaultObject | SdkError | null): LayerCheck {
   if (object === null || object instanceof SdkError) return unknown("The vault on the chain could not be read.");
   const member = findMember(object, signer.chainAddress);
   if (member === null) return unknown("The allowlist names no key for this address.");

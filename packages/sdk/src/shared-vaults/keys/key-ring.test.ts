@@ -1,3 +1,4 @@
+import { inProcessTransport } from "../../http/transports.ts";
 import {
   isRecordForWriting,
   KeyDisposedError,
@@ -19,7 +20,7 @@ import { statementSigner } from "../../signers/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
 import type { VaultPin } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { KeyRing } from "./key-ring.ts";
 import { OwnedKeys } from "./owned-keys.ts";
 
@@ -56,7 +57,7 @@ it("returns no key for a record that its creator did not sign, also where a true
   );
   const ring = () =>
     new KeyRing(
-      { connection, wrap: () => wrap } as unknown as VaultSession,
+      { connection, wrap: () => wrap } as unknown as VaultRegistry,
       { vaultId: VAULT_ID } as VaultPin,
       {
         view: () => Promise.resolve(view),
@@ -109,7 +110,7 @@ async function openPlaces() {
   };
   const kept = new Map<string, { readonly record: string }>();
   const laid: ({ readonly step: string }[] | undefined)[] = [];
-  const transport = async (request: Request): Promise<Response> => {
+  const transport = inProcessTransport(async (request) => {
     if (request.url.includes("/keys/steps") && request.method === "GET")
       return Response.json({ steps: [], nextCursor: null });
     if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
@@ -131,15 +132,15 @@ async function openPlaces() {
     expect([replaces, kept.has(`${generation} ${after}`)]).toEqual([undefined, false]);
     kept.set(`${generation} ${after}`, key);
     return Response.json({ key }, { status: 201 });
-  };
+  });
   const connection = connectionOf(
     createClient({ baseUrl: "http://127.0.0.1:1", transport, credentials: { apiKey: "any" } }),
   );
   const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
-  const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
+  const registry = { connection, wrap: () => wrap, ...more } as unknown as VaultRegistry;
   const ring = (time: bigint, isConfirmed = true, owned = new OwnedKeys()) =>
     new KeyRing(
-      session,
+      registry,
       { vaultId: VAULT_ID } as VaultPin,
       {
         view: () => Promise.resolve(viewAt(time)),

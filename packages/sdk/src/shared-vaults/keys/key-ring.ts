@@ -31,7 +31,7 @@ import type { SeenNumbers } from "../trust/seen-numbers.ts";
 import type { WritingKey, WritingUse } from "../open-vault.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { generationMoved } from "../service-view.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { KeyServers, openedAt, type OpenOutcome } from "./key-servers.ts";
 import { Ladder } from "./ladder.ts";
 import { RecordList } from "./record-list.ts";
@@ -58,7 +58,7 @@ interface Unavailable {
 }
 
 export class KeyRing {
-  readonly #session: VaultSession;
+  readonly #registry: VaultRegistry;
   readonly #pin: VaultPin;
   readonly #vault: KeyRingVault;
   readonly #records: RecordList;
@@ -78,14 +78,14 @@ export class KeyRing {
   readonly #owned: OwnedKeys;
   readonly #servers: KeyServers;
 
-  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault, owned: OwnedKeys) {
-    this.#session = session;
+  constructor(registry: VaultRegistry, pin: VaultPin, vault: KeyRingVault, owned: OwnedKeys) {
+    this.#registry = registry;
     this.#pin = pin;
     this.#vault = vault;
     this.#owned = owned;
-    this.#servers = new KeyServers(() => session.wrap(), owned);
-    this.#records = new RecordList(session, pin.vaultId, vault.view);
-    this.#ladder = new Ladder(session, pin.vaultId, this.#records, owned, (at, records) =>
+    this.#servers = new KeyServers(() => registry.wrap(), owned);
+    this.#records = new RecordList(registry, pin.vaultId, vault.view);
+    this.#ladder = new Ladder(registry, pin.vaultId, this.#records, owned, (at, records) =>
       this.#openHeads(at, records),
     );
   }
@@ -244,7 +244,7 @@ export class KeyRing {
 
   /** Only the note on disk proves it: a record may name anybody who has ever signed at its place. */
   async #isOwn(record: VaultKeyRecord): Promise<boolean> {
-    if (toHex(record.maker) !== toHex(bytesOf(this.#session.signer.chainAddress))) return false;
+    if (toHex(record.maker) !== toHex(bytesOf(this.#registry.signer.chainAddress))) return false;
     return this.#vault.numbers.isMade(nameOfKey(record));
   }
 
@@ -258,7 +258,7 @@ export class KeyRing {
     await numbers.recordMakers([record]);
     let waited = 0;
     for (; waited < CONFIRMED_AFTER_MS && !(await numbers.isMakerConfirmed(record)); waited += CONFIRMATION_POLL_MS)
-      await pause(this.#session.connection.clock, CONFIRMATION_POLL_MS, undefined);
+      await pause(this.#registry.connection.clock, CONFIRMATION_POLL_MS, undefined);
     if (waited === 0) return;
     const now = await this.#vault.view({ maxAge: 0 });
     if (now.generation !== view.generation || findSigner(now, record.maker, record) === null) {
@@ -318,7 +318,7 @@ export class KeyRing {
     key: VaultKey,
     replaces: string | undefined,
   ): Promise<WritingKey | { readonly conflict: SdkError }> {
-    const opened = await newVaultKeyRecord(view, this.#session.wrap(), author, key);
+    const opened = await newVaultKeyRecord(view, this.#registry.wrap(), author, key);
     const steps = await this.#stepsFrom(view, opened);
     await this.#vault.numbers.recordMade(nameOfKey(opened.record));
     const body = {
@@ -328,7 +328,7 @@ export class KeyRing {
     };
     const params = { vaultId: this.#pin.vaultId };
     try {
-      await callOn(this.#session.connection, vaultKeysGroup.publish, { params, body });
+      await callOn(this.#registry.connection, vaultKeysGroup.publish, { params, body });
     } catch (error) {
       const isTaken = isAnswered(error) && error.code === "key_exists";
       if (!(error instanceof SdkError) || (isAnswered(error) && !isTaken)) throw error;

@@ -24,7 +24,7 @@ import { callOn } from "../../http/call.ts";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/every-page.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import type { RecordList } from "./record-list.ts";
 import type { OwnedKeys } from "./owned-keys.ts";
 
@@ -47,7 +47,7 @@ interface DownStep {
 }
 
 export class Ladder {
-  readonly #session: VaultSession;
+  readonly #registry: VaultRegistry;
   readonly #vaultId: string;
   readonly #records: RecordList;
   readonly #openHeads: OpenHeads;
@@ -62,8 +62,8 @@ export class Ladder {
   #isListed = false;
   #pausedUntil = 0;
 
-  constructor(session: VaultSession, vaultId: string, records: RecordList, owned: OwnedKeys, openHeads: OpenHeads) {
-    this.#session = session;
+  constructor(registry: VaultRegistry, vaultId: string, records: RecordList, owned: OwnedKeys, openHeads: OpenHeads) {
+    this.#registry = registry;
     this.#vaultId = vaultId;
     this.#records = records;
     this.#owned = owned;
@@ -115,7 +115,7 @@ export class Ladder {
     for (const head of heads) {
       const rung = this.#rungs.get(nameOf(head));
       if (rung === undefined) continue;
-      const { bytes } = await makeLadderStep(this.#session.platform, newKey.key, rung.key);
+      const { bytes } = await makeLadderStep(this.#registry.platform, newKey.key, rung.key);
       steps.push({ step: toBase64(bytes), to: toHex(head.keyId) });
     }
     return steps;
@@ -139,7 +139,7 @@ export class Ladder {
       },
       () => undefined,
     );
-    const { clock } = this.#session.connection;
+    const { clock } = this.#registry.connection;
     let cancel = (): void => undefined;
     const patience = new Promise<void>((resolve) => (cancel = clock.after(STEPS_PATIENCE, resolve)));
     await Promise.race([opening, patience]).finally(cancel);
@@ -149,14 +149,14 @@ export class Ladder {
   async #top(view: VaultView, records: readonly VaultKeyRecord[]): Promise<OpenedVaultKey | null> {
     const [highest] = records.toSorted((a, b) => comparePlaces(b, a));
     const open = [...this.#rungs.values()].toSorted((a, b) => comparePlaces(b.record, a.record))[0];
-    if (highest === undefined || this.#pausedUntil > this.#session.clock()) return null;
+    if (highest === undefined || this.#pausedUntil > this.#registry.clock()) return null;
     if (open !== undefined && comparePlaces(open.record, highest) >= 0) {
       if (!this.#isListed) await this.#list();
       return open;
     }
     const [[head]] = await Promise.all([this.#current(view), this.#list()]);
     const [opened = null] = head === undefined ? [] : await this.#openHeads(view, [head]);
-    if (opened === null) this.#pausedUntil = this.#session.clock() + HEAD_PAUSE;
+    if (opened === null) this.#pausedUntil = this.#registry.clock() + HEAD_PAUSE;
     else this.add(opened);
     return opened;
   }
@@ -233,7 +233,7 @@ export class Ladder {
       const open = this.#rungs.get(nameOf(target));
       if (open !== undefined) return open;
       try {
-        const opened = await openLadderStep(this.#session.platform, view, rung, step, target);
+        const opened = await openLadderStep(this.#registry.platform, view, rung, step, target);
         this.#owned.own(opened.key);
         this.add(opened);
         return opened;
@@ -263,7 +263,7 @@ export class Ladder {
     const params = { vaultId: this.#vaultId };
     const { steps: list } = vaultKeysGroup;
     const load = (place: PageCursor) =>
-      callOn(this.#session.connection, list, { params, query: { limit: PAGE, ...place } });
+      callOn(this.#registry.connection, list, { params, query: { limit: PAGE, ...place } });
     const read = async (): Promise<void> => {
       for await (const { steps } of everyPage(list.id, load, MAX_PAGES_IN_MEMORY))
         for (const text of steps) this.#read(text);

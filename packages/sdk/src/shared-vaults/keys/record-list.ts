@@ -6,13 +6,13 @@ import { everyPage, MAX_PAGES_IN_MEMORY, type PageCursor } from "../../http/ever
 import { fromBase64, toHex } from "../../transfer/digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { untilServed } from "../service-view.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 
 /** As many records as two hundred generations have, in one answer of some 200 KB. */
 const PAGE = 200;
 
 export class RecordList {
-  readonly #session: VaultSession;
+  readonly #registry: VaultRegistry;
   readonly #vaultId: string;
   readonly #view: () => Promise<VaultView>;
   readonly #records = new Map<string, VaultKeyRecord>();
@@ -21,8 +21,8 @@ export class RecordList {
   /** The one generation that was asked for; null once all of them were. */
   #listedGeneration: bigint | null | undefined;
 
-  constructor(session: VaultSession, vaultId: string, view: () => Promise<VaultView>) {
-    this.#session = session;
+  constructor(registry: VaultRegistry, vaultId: string, view: () => Promise<VaultView>) {
+    this.#registry = registry;
     this.#vaultId = vaultId;
     this.#view = view;
   }
@@ -59,7 +59,7 @@ export class RecordList {
   }
 
   async #listAll(generation: bigint | null): Promise<readonly ListedRecord[]> {
-    const { connection } = this.#session;
+    const { connection } = this.#registry;
     const params = { vaultId: this.#vaultId };
     const filter = generation === null ? {} : { generation: String(generation) };
     const { list } = vaultKeysGroup;
@@ -80,7 +80,7 @@ export class RecordList {
 
   async #isNamed(): Promise<boolean> {
     const view = await this.#view();
-    return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), placeOf(view));
+    return isMemberIn(view, bytesOf(this.#registry.signer.chainAddress), placeOf(view));
   }
 
   /** Skips a record that is broken, or not the one its id names: a caller that needs it learns that it is missing. */

@@ -22,7 +22,7 @@ import { NOT_RESEALED, RESEALED } from "../effect-texts.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** A vault key that could not be sealed again. */
 export interface NotResealed {
@@ -84,7 +84,7 @@ export async function resealVault(
       if (outcomes.includes("moved")) continue;
       const unsealed = outcomes.filter((outcome) => typeof outcome === "object");
       const failed = [...unsealed, ...closed];
-      const warnings = warningsAbout(await vaultSession(connection).chain.readVault(vault.pin.chainObjectId ?? ""));
+      const warnings = warningsAbout(await vaultRegistry(connection).chain.readVault(vault.pin.chainObjectId ?? ""));
       const effect = failed.length === 0 ? RESEALED : NOT_RESEALED;
       return { resealed, already: keys.length - unsealed.length - resealed, failed, effect, warnings };
     }
@@ -145,16 +145,16 @@ async function findOpening(
   view: VaultView,
   keys: readonly ListedKey[],
 ): Promise<ReadonlySet<ListedKey>> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const opening = new Set<ListedKey>();
   const claimed = keys.flatMap((key) =>
-    key.records.filter((record) => isFor(session.chain.network, record)).map((record) => ({ key, record })),
+    key.records.filter((record) => isFor(registry.chain.network, record)).map((record) => ({ key, record })),
   );
   const isOpen = async (part: typeof claimed): Promise<void> => {
     try {
       const records = part.map(({ record }) => record);
       // Only whether they open matters here.
-      for (const { key } of await openVaultKeys(view, records, session.wrap())) key.dispose();
+      for (const { key } of await openVaultKeys(view, records, registry.wrap())) key.dispose();
       for (const { key } of part) opening.add(key);
     } catch (error) {
       // If several were asked for at once, one that does not open hides the others.
@@ -210,7 +210,7 @@ async function seal({ connection, vault, view, author, options }: Resealing, { r
       `This signer's key did not hold in generation ${String(generation)}: an older member can do it, or vaults.rotate`,
     );
   const key = await vault.findKey(replaced);
-  const { record } = await newVaultKeyRecord(view, vaultSession(connection).wrap(), author, key, replaced);
+  const { record } = await newVaultKeyRecord(view, vaultRegistry(connection).wrap(), author, key, replaced);
   const body = { record: toBase64(record.bytes), replaces: toHex(keyId) };
   await callOn(connection, vaultKeysGroup.publish, { params: { vaultId: vault.id }, body }, options);
 }

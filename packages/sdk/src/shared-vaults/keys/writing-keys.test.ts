@@ -1,4 +1,5 @@
 /** Under which vault keys a client writes (encryption design §9.1), against a service that keeps one current record for each place. */
+import { inProcessTransport } from "../../http/transports.ts";
 import {
   newVaultKeyRecord,
   NO_END,
@@ -14,9 +15,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { statementSigner } from "../../signers/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
 import { toBase64, toHex } from "../../transfer/digest.ts";
-import { openSeenNumbers } from "../trust/seen-numbers.ts";
+import { SeenNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { KeyRing } from "./key-ring.ts";
 import { OwnedKeys } from "./owned-keys.ts";
 
@@ -77,7 +78,7 @@ beforeEach(() => {
 
 const made = async (by: Author): Promise<VaultKeyRecord> => (await newVaultKeyRecord(VIEW, wrap, by)).record;
 
-async function transport(request: Request): Promise<Response> {
+async function answer(request: Request): Promise<Response> {
   if (request.url.includes("/keys/steps")) return Response.json({ steps: [], nextCursor: null });
   const listed = records.map((record, at) => ({
     keyId: toHex(record.keyId),
@@ -117,7 +118,7 @@ function newProcess({ isWitnessed = false } = {}) {
   const connection = connectionOf(
     createClient({
       baseUrl: "http://127.0.0.1:1",
-      transport,
+      transport: inProcessTransport(answer),
       clock,
       retry: { limit: 0 },
       credentials: { apiKey: "any" },
@@ -129,7 +130,7 @@ function newProcess({ isWitnessed = false } = {}) {
     forgetVault: () => undefined,
   };
   const signer = { chainAddress: `0x${toHex(me.address)}`, statements: me.signer };
-  const session = {
+  const registry = {
     connection,
     chain,
     pins,
@@ -137,10 +138,10 @@ function newProcess({ isWitnessed = false } = {}) {
     platform: webPlatform,
     clock: () => now,
     wrap: () => wrap,
-  } as unknown as VaultSession;
-  const numbers = openSeenNumbers(session, PIN);
+  } as unknown as VaultRegistry;
+  const numbers = new SeenNumbers(registry, PIN);
   const owned = new OwnedKeys();
-  const ring = new KeyRing(session, PIN, { view: () => Promise.resolve(view), author: () => me, numbers }, owned);
+  const ring = new KeyRing(registry, PIN, { view: () => Promise.resolve(view), author: () => me, numbers }, owned);
   return {
     forget: () => {
       ring.forgetWriting();

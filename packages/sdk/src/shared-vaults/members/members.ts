@@ -21,7 +21,7 @@ import { actOnRight } from "./pending-rights.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invite-proof.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { untilSeen } from "../service-view.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** For a new member. */
 export interface AddMemberOptions extends CallOptions {
@@ -98,15 +98,15 @@ export async function addVaultMember(
 ): Promise<AddedMember> {
   if (typeof who === "string") bytesOf(who);
   const endsAt = wantedEnd(typeof who === "string" ? invite : who.invite, until);
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
   const { chainAddress, signingKey: proven } = await findAgent(connection, who, invite, options);
   const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
   const end = endsAt === null || endsAt === undefined ? {} : { endsAt };
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   const { vault: changed, warnings } = await inVaultTerms(() =>
-    actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-      addMember(session.chain, transactionSigner(session.signer), { ...act, ...end }, known),
+    actOnRight(registry, act.objectId, { of: "member", chainAddress }, (known) =>
+      addMember(registry.chain, transactionSigner(registry.signer), { ...act, ...end }, known),
     ),
   );
   const entry = findMember(changed, chainAddress);
@@ -159,7 +159,7 @@ export async function setMemberUntil(
 ): Promise<EndedMember> {
   bytesOf(chainAddress);
   const endsAt = parseEnd(until);
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const { pin } = await requireOpenVault(connection, vaultId, options);
   const act = { objectId: pin.chainObjectId ?? "", chainAddress, endsAt };
   const nextSteps = {
@@ -168,8 +168,8 @@ export async function setMemberUntil(
   };
   const { vault, warnings } = await inVaultTerms(
     () =>
-      actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-        setUntil(session.chain, transactionSigner(session.signer), act, known),
+      actOnRight(registry, act.objectId, { of: "member", chainAddress }, (known) =>
+        setUntil(registry.chain, transactionSigner(registry.signer), act, known),
       ),
     nextSteps,
   );
@@ -212,11 +212,11 @@ export async function endMember(
   chainAddress: string,
   options?: CallOptions,
 ): Promise<RemovedMember> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const act = { objectId: pin.chainObjectId ?? "", chainAddress };
   const { vault, warnings } = await inVaultTerms(() =>
-    actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
-      removeMember(session.chain, transactionSigner(session.signer), act, known),
+    actOnRight(registry, act.objectId, { of: "member", chainAddress }, (known) =>
+      removeMember(registry.chain, transactionSigner(registry.signer), act, known),
     ),
   );
   await forget(connection, vaultId, chainAddress, options);

@@ -12,8 +12,8 @@ import { replacePin } from "../trust/pin-changes.ts";
 import type { VaultPin } from "../trust/pins.ts";
 import { untilSeen } from "../service-view.ts";
 import { actOnRight } from "./pending-rights.ts";
-import type { VaultSession } from "../session.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** The result of an act, and the vault's generation after it. */
 export interface ActResult {
@@ -37,9 +37,9 @@ export async function leaveVault(
   vaultId: string,
   options?: CallOptions,
 ): Promise<ClosingActResult> {
-  const result = await act(connection, vaultId, options, async (session, objectId) => {
-    const result = await leave(session.chain, transactionSigner(session.signer), { objectId });
-    session.forget();
+  const result = await act(connection, vaultId, options, async (registry, objectId) => {
+    const result = await leave(registry.chain, transactionSigner(registry.signer), { objectId });
+    registry.forget();
     return result;
   });
   return { ...result, effect: LEFT };
@@ -67,9 +67,9 @@ export function offerVault(
   options?: CallOptions,
 ): Promise<ActResult> {
   if (chainAddress !== null) bytesOf(chainAddress);
-  return act(connection, vaultId, options, (session, objectId) =>
-    actOnRight(session, objectId, { of: "ownership", chainAddress }, (known) =>
-      offerOwnership(session.chain, transactionSigner(session.signer), { objectId, chainAddress }, known),
+  return act(connection, vaultId, options, (registry, objectId) =>
+    actOnRight(registry, objectId, { of: "ownership", chainAddress }, (known) =>
+      offerOwnership(registry.chain, transactionSigner(registry.signer), { objectId, chainAddress }, known),
     ),
   );
 }
@@ -98,8 +98,8 @@ export async function acceptVault(
 }
 
 function acceptOnChain(connection: Connection, vaultId: string, options: CallOptions): Promise<ActResult> {
-  return act(connection, vaultId, options, async (session, objectId, pin) => {
-    const { chain, signer, pins } = session;
+  return act(connection, vaultId, options, async (registry, objectId, pin) => {
+    const { chain, signer, pins } = registry;
     const signingKey = signer.statements?.publicKey;
     const accepted = await acceptOwnership(chain, transactionSigner(signer), {
       objectId,
@@ -108,7 +108,7 @@ function acceptOnChain(connection: Connection, vaultId: string, options: CallOpt
     const owned = { ...pin, ownerAddress: signer.chainAddress };
     // A user who trusted another object meanwhile did not mean the accepted one.
     await replacePin(pins, pin, (kept) => (kept === null || kept.chainObjectId === pin.chainObjectId ? owned : kept));
-    session.forget();
+    registry.forget();
     return accepted;
   });
 }
@@ -117,11 +117,11 @@ async function act(
   connection: Connection,
   vaultId: string,
   options: CallOptions | undefined,
-  work: (session: VaultSession, objectId: string, pin: VaultPin) => Promise<VaultAct>,
+  work: (registry: VaultRegistry, objectId: string, pin: VaultPin) => Promise<VaultAct>,
 ): Promise<ActResult> {
   const { pin } = await requireOpenVault(connection, vaultId, options);
   const { outcome, vault, warnings } = await inVaultTerms(() =>
-    work(vaultSession(connection), pin.chainObjectId ?? "", pin),
+    work(vaultRegistry(connection), pin.chainObjectId ?? "", pin),
   );
   return { outcome, generation: vault.generation, warnings };
 }

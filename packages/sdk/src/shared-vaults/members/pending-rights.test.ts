@@ -2,7 +2,7 @@ import { ChainError, type Chain, type OwnerActOptions, type VaultAct, type Vault
 import { beforeEach, expect, test } from "vitest";
 import { forgetNumbers } from "../trust/seen-numbers.ts";
 import { memoryPins, type PinStore } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { actOnRight, type Right } from "./pending-rights.ts";
 
 const OBJECT = "0x1";
@@ -24,7 +24,7 @@ beforeEach(() => {
   witnessUrls = [];
 });
 
-const session = (): Pick<VaultSession, "chain" | "pins" | "clock"> => ({
+const registry = (): Pick<VaultRegistry, "chain" | "pins" | "clock"> => ({
   chain: { network: { witnessUrls }, forgetVault: () => undefined } as unknown as Chain,
   pins,
   clock: () => now,
@@ -40,7 +40,7 @@ const actOf = (outcome: VaultAct["outcome"]): VaultAct => ({
 /** What the act is told of those before it. */
 async function told(right: Right, act: (options: OwnerActOptions) => Promise<VaultAct>): Promise<OwnerActOptions> {
   const seen: OwnerActOptions[] = [];
-  await actOnRight(session(), OBJECT, right, (options) => {
+  await actOnRight(registry(), OBJECT, right, (options) => {
     seen.push(options);
     return act(options);
   }).catch((error: unknown) => {
@@ -66,7 +66,7 @@ const look = (right: Right) => told(right, () => Promise.resolve(actOf("already"
 const kept = async () => (await pins.loadHighest(OBJECT)).given ?? [];
 
 test("N7: a right is noted before its transaction is sent, also when nobody answers", async () => {
-  await actOnRight(session(), OBJECT, ANNA, async (options) => {
+  await actOnRight(registry(), OBJECT, ANNA, async (options) => {
     await options.beforeGiving?.("first");
     expect(await kept()).toEqual([{ of: "member", chainAddress: "0xa", last: "first", since: now, isAnswered: false }]);
     return actOf("done");
@@ -124,6 +124,6 @@ test("N7: a retry names the same act, whatever the node shows, until a later act
 
 test("N7: who heals a node's lies does not forget what was given", async () => {
   await giveInVain(ANNA);
-  await forgetNumbers(session() as VaultSession, OBJECT);
+  await forgetNumbers(registry() as VaultRegistry, OBJECT);
   expect(await kept()).toHaveLength(1);
 });

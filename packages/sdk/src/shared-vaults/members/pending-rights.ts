@@ -5,7 +5,7 @@
  */
 import { ChainError, mayStillRun, type OwnerActOptions, type VaultAct } from "@coffer/chain";
 import type { GivenRight } from "../trust/pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 
 /**
  * No transaction is valid for more than two epochs, of a day each. A node could name any epoch, so this machine's clock
@@ -22,12 +22,12 @@ export type Right =
 
 /** Runs one act of the owner with what is known of those before it, and keeps what is known after it. */
 export async function actOnRight(
-  session: Pick<VaultSession, "chain" | "pins" | "clock">,
+  registry: Pick<VaultRegistry, "chain" | "pins" | "clock">,
   objectId: string,
   right: Right,
   act: (options: OwnerActOptions) => Promise<VaultAct>,
 ): Promise<VaultAct> {
-  const { chain, pins, clock } = session;
+  const { chain, pins, clock } = registry;
   const change = (by: (given: readonly GivenRight[]) => readonly GivenRight[]): Promise<unknown> =>
     pins.changeHighest(objectId, ({ given = [], ...kept }) => {
       const changed = by(given.filter((each) => isValid(each, clock())));
@@ -35,9 +35,9 @@ export async function actOnRight(
     });
   const { given: kept = [] } = await pins.loadHighest(objectId);
   const valid = kept.filter((each) => isValid(each, clock()));
-  let isNoted = kept.length > 0;
-  const settle = async (by: (given: readonly GivenRight[]) => readonly GivenRight[]): Promise<void> => {
-    if (isNoted) await change(by);
+  let isRecorded = kept.length > 0;
+  const updateRecorded = async (by: (given: readonly GivenRight[]) => readonly GivenRight[]): Promise<void> => {
+    if (isRecorded) await change(by);
   };
   const unknown = valid.find((given) => !given.isAnswered && isSame(given, right));
   const options: OwnerActOptions = {
@@ -45,7 +45,7 @@ export async function actOnRight(
     // At most one of that attempt and this one is executed.
     ...(unknown !== undefined && { last: unknown.last }),
     beforeGiving: async (last) => {
-      isNoted = true;
+      isRecorded = true;
       await change((given) => [...given, newlyGiven(right, last, clock())]);
     },
   };
@@ -53,12 +53,14 @@ export async function actOnRight(
     const { outcome, vault, ...rest } = await act(options);
     // The next one comes after an act that was done, and names that one.
     const isAnswered = (each: GivenRight): boolean => outcome === "done" || isSame(each, right);
-    await settle((given) => given.filter(({ last }) => mayStillRun(chain, vault, last)).map(answer(isAnswered)));
+    await updateRecorded((given) =>
+      given.filter(({ last }) => mayStillRun(chain, vault, last)).map(answer(isAnswered)),
+    );
     return { outcome, vault, ...rest };
   } catch (error) {
     // The vault has moved on. What its user repeats then is a new act, and names what the vault shows.
     if (error instanceof ChainError && error.code === "act_outdated")
-      await settle((given) => given.map(answer((each) => isSame(each, right))));
+      await updateRecorded((given) => given.map(answer((each) => isSame(each, right))));
     throw error;
   }
 }

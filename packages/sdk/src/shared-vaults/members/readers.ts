@@ -3,7 +3,7 @@ import type { VaultView } from "@coffer/crypto";
 import type { CallOptions, Connection } from "../../connection/options.ts";
 import { hexOf } from "../addresses.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 import { renderEnd } from "./membership-end.ts";
 
 /** The readers of what is written into a vault now. */
@@ -34,7 +34,7 @@ export async function vaultReaders(
   vaultId: string,
   options?: CallOptions,
 ): Promise<VaultReaders> {
-  const vault = await vaultSession(connection).find(vaultId, options);
+  const vault = await vaultRegistry(connection).find(vaultId, options);
   if (vault === null) return { chainAddresses: [], service: true, generation: null, former: [] };
   const view = await inVaultTerms(() => vault.view());
   const { members, owner, plainNames, time, generation } = view;

@@ -8,7 +8,7 @@ import { REVOKED } from "../effect-texts.ts";
 import { endMember } from "./members.ts";
 import { publicVault, vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 
 /** The agent's state in one vault. */
 export interface RevokedMembership {
@@ -55,7 +55,7 @@ export async function revokeAgent(
   keyId: string,
   { chainAddress: expected, vaultIds = [], ...options }: RevokeOptions = {},
 ): Promise<RevokedAgent> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const { apiKey } = await callOn(connection, apiKeysGroup.get, { params: { keyId } }, options);
   const { chainAddress } = apiKey;
   if (expected !== undefined && chainAddress !== expected)
@@ -67,7 +67,7 @@ export async function revokeAgent(
           "Revoke the key with apiKeys.revoke, and remove the address that you know with vaults.members.remove.",
       },
     );
-  if (chainAddress === session.signer.chainAddress)
+  if (chainAddress === registry.signer.chainAddress)
     throw vaultError("is_owner", "The key is bound to the owner's own address", {
       nextStep: "Revoke it with apiKeys.revoke.",
     });
@@ -118,12 +118,12 @@ async function endMembership(
   chainAddress: string,
   options: CallOptions,
 ): Promise<RevokedMembership> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   // Vaults that the service lists are read, and not pinned.
-  const vault = await session.findUnpinned(vaultId, options);
+  const vault = await registry.findUnpinned(vaultId, options);
   if (vault === null) throw publicVault();
   const objectId = vault.pin.chainObjectId ?? "";
-  const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));
+  const before = await inVaultTerms(() => registry.chain.readVault(objectId, { maxAge: 0 }));
   const outcome = findMember(before, chainAddress) === null ? "absent" : "removed";
   const { generation, warnings } = await endMember(connection, vault, chainAddress, options);
   return { vaultId, outcome, generation, warnings };

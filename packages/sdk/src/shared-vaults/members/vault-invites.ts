@@ -38,11 +38,11 @@ async function findTold(
   options?: CallOptions,
 ): Promise<ToldVaults | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection);
-  const session = vaultSession(connection);
+  const { vaultRegistry } = await sharedCode(connection);
+  const registry = vaultRegistry(connection);
   const vaults: ToldVault[] = [];
   for (const vaultId of new Set(vaultIds)) {
-    const { shared, chainObjectId, ownerAddress } = await session.pin(vaultId, options);
+    const { shared, chainObjectId, ownerAddress } = await registry.pin(vaultId, options);
     if (shared && chainObjectId !== null && ownerAddress !== null)
       vaults.push({ vaultId, chainObjectId, ownerAddress });
   }
@@ -64,7 +64,7 @@ export async function redeemInvite(
   if (named !== null) {
     await requireNetwork(connection, named);
     const store = pins ?? (await findStore(connection));
-    if (store !== null) await keepPins(store, vaults);
+    if (store !== null) await savePins(store, vaults);
   }
   const redeemed = await redeem(connection, text, signer, options);
   return { ...redeemed, vaults };
@@ -72,8 +72,8 @@ export async function redeemInvite(
 
 async function findStore(connection: Connection): Promise<PinStore | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection);
-  return vaultSession(connection).pins;
+  const { vaultRegistry } = await sharedCode(connection);
+  return vaultRegistry(connection).pins;
 }
 
 function pinsOf({ service: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {
@@ -97,7 +97,7 @@ async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVau
 }
 
 /** A vault that this machine has pinned already stays pinned: neither an invite nor the service changes that silently. */
-async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
+async function savePins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
   for (const pin of pins) {
     const pinned = await store.load(pin.origin, pin.vaultId);
     if (pinned !== null && !isSamePin(pinned, pin))

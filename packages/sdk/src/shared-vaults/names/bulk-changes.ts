@@ -9,7 +9,7 @@ import { Condition } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { restoreItem } from "./item-changes.ts";
-import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
+import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { findVaultOf, liesIn } from "./vault-finder.ts";
 import { isEntryStored } from "./entry-history.ts";
 import { refreshFor } from "./refresh.ts";
@@ -51,7 +51,7 @@ export async function moveSigned(
       const [move, signing] = [signed.get(id) ?? null, moves.get(id)];
       outcomes.set(id, error);
       if (move === null || signing === undefined) continue;
-      if (error === null) noteOwnEntry(move.vault, id, ownStatement(move.shared));
+      if (error === null) recordOwnEntry(move.vault, id, ownStatement(move.shared));
       else if (isOutdated(error)) {
         // A request whose answer was lost is repeated, and its repeat is refused where somebody has been there since.
         const isDone = await signing.isStored(move);
@@ -64,11 +64,12 @@ export async function moveSigned(
         renewals.set(renewal, renewed);
         if (renewed instanceof SdkError) outcomes.set(id, renewed);
         else {
-          signing.noteStaged(renewed);
+          signing.acceptStaged(renewed);
           pending.push(signing);
         }
       }
     }
+    for (const move of signed.values()) await move?.vault.seen.flush();
   }
   return items.map(({ id }) => ({ id, error: outcomes.get(id) ?? null }));
 }
@@ -113,8 +114,8 @@ class Move {
     });
   }
 
-  noteStaged(staged: StagedEntries): void {
-    this.#condition?.noteStaged(staged, this.item.id);
+  acceptStaged(staged: StagedEntries): void {
+    this.#condition?.acceptStaged(staged, this.item.id);
   }
 
   /** Whether the service has the move that was signed, or one that follows it; null: nobody can tell. */

@@ -86,7 +86,7 @@ export function toShared({ unsigned, nameIndex }: PreparedEntry, { bytes }: Entr
 }
 
 /** What this client has written is in this vault from then on, and the client accepts nothing older. */
-export function noteOwnEntry(vault: OpenVault, id: string, entry: EntryStatement): void {
+export function recordOwnEntry(vault: OpenVault, id: string, entry: EntryStatement): void {
   vault.seen.noteEntry(id, seenEntry(entry));
 }
 

@@ -9,7 +9,7 @@ import { unlessStored } from "../../http/repeated-change.ts";
 import { FOLDERS, type Item, type ItemChange, type Items, ifMatchHeader } from "../../storage/items.ts";
 import type { Connection, CallOptions, UpdateOptions } from "../../connection/options.ts";
 import { Condition } from "../condition.ts";
-import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
+import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { isEntryStored } from "./entry-history.ts";
 import { nameOne } from "./name-reader.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -102,7 +102,7 @@ async function createIn(
         "damaged",
         `The service answers with folder ${created.folder.id}, which is not the one that was made`,
       );
-    noteOwnEntry(vault, id, ownStatement(shared));
+    recordOwnEntry(vault, id, ownStatement(shared));
     return created.folder;
   };
   const folder = await inVaultTerms(() => withRetries(connection, vault, { folderId: () => parentId }, make));
@@ -213,13 +213,13 @@ async function withEntry<Kind extends Item>(
       const stored = await isEntryStored(connection, vault, kind, now, ownStatement(shared));
       return stored === true ? now : stored;
     });
-    noteOwnEntry(vault, id, ownStatement(shared));
+    recordOwnEntry(vault, id, ownStatement(shared));
     return changed;
   };
-  const noteStaged = (staged: StagedEntries) => {
-    condition.noteStaged(staged, id);
+  const onStaged = (staged: StagedEntries) => {
+    condition.acceptStaged(staged, id);
   };
-  return inVaultTerms(() => withRetries(connection, vault, { folderId: () => folderId, noteStaged }, attempt));
+  return inVaultTerms(() => withRetries(connection, vault, { folderId: () => folderId, onStaged }, attempt));
 }
 
 /** Tries again with a new entry after the vault's generation moved, or the folder's names were under another key. */
@@ -228,8 +228,8 @@ async function withRetries<Result>(
   vault: OpenVault,
   {
     folderId,
-    noteStaged,
-  }: { readonly folderId: () => string | null; readonly noteStaged?: (staged: StagedEntries) => void },
+    onStaged,
+  }: { readonly folderId: () => string | null; readonly onStaged?: (staged: StagedEntries) => void },
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -240,7 +240,7 @@ async function withRetries<Result>(
       if (attempt >= CHANGE_ATTEMPTS || !(error instanceof SdkError) || error.perhapsDone) throw error;
       const staged = await refreshFor(error.code, connection, vault, folderId());
       if (staged === null) throw error;
-      noteStaged?.(staged);
+      onStaged?.(staged);
     }
   }
 }

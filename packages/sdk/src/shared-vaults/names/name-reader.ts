@@ -13,7 +13,7 @@ import type { OpenVault } from "../open-vault.ts";
 import { liesIn, requireVault, type HeldOptions } from "./vault-finder.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 
 /** What non-members see: ids, stored sizes, dates (decisions §0). */
 const CLOSED: ReadonlySet<string> = new Set([
@@ -48,8 +48,8 @@ export async function nameItems<Kind extends Item>(
 ): Promise<Kind[]> {
   const { folderId = "root" } = query;
   const name = leniently(nameOf(connection, items, placeIn(query)));
-  const session = vaultSession(connection);
-  const findHome = await session.homes.read();
+  const registry = vaultRegistry(connection);
+  const findHome = await registry.homes.read();
   // Nothing leaves its vault: an item is in the vault of its folder.
   const home = query.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
   const isOwn = ({ id, vaultId }: Kind): boolean =>
@@ -59,8 +59,8 @@ export async function nameItems<Kind extends Item>(
   for (const vaultId of new Set(own.map((item) => item.vaultId))) {
     // Only the caller's own word pins a vault: no list does.
     const vault = await (vaultId === query.vaultId
-      ? session.find(vaultId, options)
-      : session.findUnpinned(vaultId, options));
+      ? registry.find(vaultId, options)
+      : registry.findUnpinned(vaultId, options));
     const there = own.filter((item) => item.vaultId === vaultId);
     for (const [at, item] of (await nameVault(vault, there, name)).entries()) named.set(there[at] ?? item, item);
   }
@@ -85,7 +85,7 @@ export async function nameOne<Kind extends Item>(
 ): Promise<Kind> {
   requireVault(item, vaultId);
   await liesIn(connection, item.id, vaultId);
-  const vault = await vaultSession(connection).findUnpinned(item.vaultId, options);
+  const vault = await vaultRegistry(connection).findUnpinned(item.vaultId, options);
   return (await nameVault(vault, [item], nameOf(connection, items)))[0] ?? item;
 }
 
@@ -146,7 +146,9 @@ async function nameVault<Kind extends Item>(
   }
   try {
     await openKeysOf(vault, items);
-    return await Promise.all(items.map((item) => name(vault, item)));
+    const list = await Promise.all(items.map((item) => name(vault, item)));
+    await vault.seen.flush();
+    return list;
   } catch (error) {
     const failure = toVaultError(error);
     if (isClosed(failure)) return items.map((item) => unnamed(item, failure.code));

@@ -7,7 +7,7 @@ import type { VaultError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 
 export interface HeldOptions extends CallOptions {
   /** The vault that the caller names for the item. */
@@ -25,7 +25,7 @@ export interface NamedItem extends HeldOptions {
  * Nothing ever moves to another vault. So an item that any process of this machine has seen in one stays there,
  * whatever the service says later. Otherwise its next version or name would go wherever the service wants it. The
  * service's word alone is enough to read, and pins nothing.
- * @throws VaultError `vault_changed`; `vault_unnamed` for a write into a vault that only the service names.
+ * @throws VaultError `vault_changed`; `vault_required` for a write into a vault that only the service names.
  */
 export async function findVaultOf(
   connection: Connection,
@@ -36,10 +36,10 @@ export async function findVaultOf(
   requireVault(item, named);
   const isKnown = await liesIn(connection, item.id, item.vaultId);
   if (sends && !isKnown && named === undefined) throw unknownPlace(item.id);
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   const vault = await (named === undefined
-    ? session.findUnpinned(item.vaultId, options)
-    : session.find(named, options));
+    ? registry.findUnpinned(item.vaultId, options)
+    : registry.find(named, options));
   if (vault !== null) return vault;
   if (item.shared !== null)
     throw vaultError(
@@ -47,7 +47,7 @@ export async function findVaultOf(
       "The vault was public when this client first met it, and now the service shows it as shared",
     );
   // The caller's own word, and not the service's.
-  if (!isKnown && named !== undefined) await session.homes.notePublic((await session.open(named)).pin, item.id);
+  if (!isKnown && named !== undefined) await registry.homes.notePublic((await registry.open(named)).pin, item.id);
   return null;
 }
 
@@ -66,7 +66,7 @@ export interface ResolvedLocation {
 /**
  * The named vault, else the folder's vault in this machine's memory: it does not ask the service, whose word would not
  * count. null for clients without `sharedVaults`, which use the place that the service names.
- * @throws VaultError `vault_unnamed` if neither is named, or this machine has not seen the folder; `vault_changed`.
+ * @throws VaultError `vault_required` if neither is named, or this machine has not seen the folder; `vault_changed`.
  */
 export async function findPlace(
   connection: Connection,
@@ -74,15 +74,15 @@ export async function findPlace(
   options?: CallOptions,
 ): Promise<ResolvedLocation | null> {
   if (connection.sharedVaults === null) return null;
-  if (vaultId === undefined && folderId === undefined) throw vaultUnnamed("No vault and no folder is named");
-  const session = vaultSession(connection);
+  if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
+  const registry = vaultRegistry(connection);
   if (vaultId !== undefined) {
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
-    return { vaultId, vault: await session.find(vaultId, options) };
+    return { vaultId, vault: await registry.find(vaultId, options) };
   }
-  const home = folderId === undefined ? null : (await session.homes.read())(folderId);
+  const home = folderId === undefined ? null : (await registry.homes.read())(folderId);
   if (home === null) throw unknownPlace(folderId ?? "");
-  return { vaultId: home.vaultId, vault: await session.find(home.vaultId, options) };
+  return { vaultId: home.vaultId, vault: await registry.find(home.vaultId, options) };
 }
 
 /**
@@ -113,7 +113,7 @@ export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultI
  * @throws VaultError `vault_changed` when it has it elsewhere.
  */
 export async function liesIn(connection: Connection, itemId: string, vaultId: string): Promise<boolean> {
-  const home = (await vaultSession(connection).homes.read())(itemId);
+  const home = (await vaultRegistry(connection).homes.read())(itemId);
   if (home === null) return false;
   if (home.vaultId === vaultId) return true;
   throw vaultError(
@@ -123,10 +123,10 @@ export async function liesIn(connection: Connection, itemId: string, vaultId: st
 }
 
 function unknownPlace(itemId: string): VaultError {
-  return vaultUnnamed(`Only the service says in which vault ${itemId} lies`);
+  return vaultRequired(`Only the service says in which vault ${itemId} lies`);
 }
 
 /** A client with `sharedVaults` has no default vault: content for members would go there unencrypted. */
-export function vaultUnnamed(message: string): VaultError {
-  return vaultError("vault_unnamed", `${message}, and nothing was sent`);
+export function vaultRequired(message: string): VaultError {
+  return vaultError("vault_required", `${message}, and nothing was sent`);
 }

@@ -2,7 +2,7 @@
 import type { Folder } from "@coffer/contract";
 import { parseEntryStatement, parseVersionStatement, type VaultView } from "@coffer/crypto";
 import { fromBase64 } from "../../transfer/digest.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { everyItem, FILES, FOLDERS } from "../../storage/items.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -29,7 +29,7 @@ export async function findOutdated(
 ): Promise<Outdated> {
   const places = new Map<string | null, OutdatedNames>();
   let total = 0;
-  const note = (item: File | Folder): void => {
+  const count = (item: WireFile | Folder): void => {
     total += 1;
     if (item.trashedAt !== null || view.plainNames || !isOutdatedEntry(item, view)) return;
     const isFile = "folderId" in item;
@@ -38,8 +38,8 @@ export async function findOutdated(
     const isDone = !isFile || !isOutdatedVersion(item, view);
     places.set(place, { folders: folders + (isFile ? 0 : 1), items: items + (isDone ? 1 : 0) });
   };
-  for await (const folder of outdatedFolders(connection, vault, view, signal)) note(folder);
-  for await (const file of outdatedFiles(connection, vault, view, signal)) note(file);
+  for await (const folder of outdatedFolders(connection, vault, view, signal)) count(folder);
+  for await (const file of outdatedFiles(connection, vault, view, signal)) count(file);
   return { total, places };
 }
 
@@ -49,7 +49,7 @@ export async function* outdatedFiles(
   { id }: OpenVault,
   view: VaultView,
   signal: AbortSignal | undefined,
-): AsyncGenerator<File, void, undefined> {
+): AsyncGenerator<WireFile, void, undefined> {
   for await (const file of everyItem(connection, FILES, id, signal))
     if (isOutdatedVersion(file, view) || isOutdatedEntry(file, view)) yield file;
 }
@@ -65,11 +65,11 @@ export async function* outdatedFolders(
 }
 
 /** @throws VaultError `not_encrypted` for an item without statements. */
-export function isOutdatedVersion({ id, shared }: File, view: VaultView): boolean {
+export function isOutdatedVersion({ id, shared }: WireFile, view: VaultView): boolean {
   return parseVersionStatement(requireBytes(id, shared?.version)).generation < view.generation;
 }
 
-export function isOutdatedEntry({ id, shared }: File | Folder, view: VaultView): boolean {
+export function isOutdatedEntry({ id, shared }: WireFile | Folder, view: VaultView): boolean {
   return parseEntryStatement(requireBytes(id, shared?.entry)).generation < view.generation;
 }
 

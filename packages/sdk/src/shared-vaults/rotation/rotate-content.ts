@@ -1,7 +1,7 @@
 /** One file's content under new keys: its version is read, encrypted again and stored on the condition that it is still current. */
 import { parseVersionStatement } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -25,7 +25,7 @@ export interface RenewalOptions {
 export async function renewContent(
   connection: Connection,
   vault: OpenVault,
-  file: File,
+  file: WireFile,
   { signal, partBytes }: RenewalOptions,
 ): Promise<void> {
   const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
@@ -40,7 +40,7 @@ export async function clearContent(connection: Connection, vault: OpenVault): Pr
   await connection.sharedVaults?.uploads?.clear(workOf(connection, vault));
 }
 
-async function openJournal(connection: Connection, vault: OpenVault, file: File): Promise<KeptUpload | null> {
+async function openJournal(connection: Connection, vault: OpenVault, file: WireFile): Promise<KeptUpload | null> {
   const { uploads } = connection.sharedVaults ?? {};
   return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
 }
@@ -51,7 +51,7 @@ function workOf({ service, sharedVaults }: Connection, { pin }: OpenVault): stri
 }
 
 /** The signed facts of the version, which never change, and the entry that the new one follows. */
-function identityOf(file: File): SourceIdentity {
+function identityOf(file: WireFile): SourceIdentity {
   const { bytes, statement } = statementOf(file);
   return {
     version: file.versionId,
@@ -63,12 +63,12 @@ function identityOf(file: File): SourceIdentity {
   };
 }
 
-function statementOf({ shared }: File) {
+function statementOf({ shared }: WireFile) {
   const bytes = fromBase64(shared?.version ?? "") ?? new Uint8Array(0);
   return { bytes, statement: parseVersionStatement(bytes) };
 }
 
 /** A content that hid its size still does: bit 0 of the header's flags (file-format §2). */
-export function isPadded(file: File): boolean {
+export function isPadded(file: WireFile): boolean {
   return ((statementOf(file).statement.headerPrefix[10] ?? 0) & 1) === 1;
 }

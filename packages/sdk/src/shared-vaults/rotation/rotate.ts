@@ -2,7 +2,7 @@
 import { type ActWarning, raiseFloor, renew, warningsAbout } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../../http/errors.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { FILES, FOLDERS, type Item, type Items } from "../../storage/items.ts";
 import { renewEntry } from "../names/item-changes.ts";
@@ -20,7 +20,7 @@ import {
 import { stageFolder } from "../names/name-stager.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
-import { requireOpenVault, vaultSession } from "../vault-session.ts";
+import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 
 /** How far a rotation has come. */
 export interface RotationProgress {
@@ -103,7 +103,7 @@ export async function rotateVault(
   options: RotationOptions = {},
 ): Promise<RotationResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
-  const startWarnings = await inVaultTerms(() => begin(connection, vault));
+  const startWarnings = await inVaultTerms(() => startRotation(connection, vault));
   const rotation = new Rotation(connection, underOwnKeys(vault), options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
@@ -122,8 +122,8 @@ export async function rotateVault(
  * Raises the generation, so that no key of it leads to an earlier one. A rotation that is under way goes on in the
  * generation that it began.
  */
-async function begin(connection: Connection, vault: OpenVault): Promise<readonly ActWarning[]> {
-  const { chain, signer } = vaultSession(connection);
+async function startRotation(connection: Connection, vault: OpenVault): Promise<readonly ActWarning[]> {
+  const { chain, signer } = vaultRegistry(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const { owner, generation, base, floor } = await chain.readVault(objectId, { maxAge: 0 });
   const isUnderWay = generation === base && floor < base;
@@ -131,13 +131,13 @@ async function begin(connection: Connection, vault: OpenVault): Promise<readonly
   return (await renew(chain, transactionSigner(signer), { objectId, base })).warnings;
 }
 
-/** Raises the floor if it may, and answers it. */
+/** Raises the floor if it may, and returns it. */
 async function settleFloor(
   connection: Connection,
   vault: OpenVault,
   floor: bigint | null,
 ): Promise<Pick<RotationResult, "floor" | "warnings">> {
-  const { chain, signer } = vaultSession(connection);
+  const { chain, signer } = vaultRegistry(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const object = await chain.readVault(objectId, { maxAge: 0 });
   if (floor === null || object.owner.chainAddress !== signer.chainAddress)
@@ -177,7 +177,7 @@ class Rotation {
       // then on. It is this client's own, before the first item.
       await this.#vault.writingKey(view, "rotation");
       const outdated = await findOutdated(this.#connection, this.#vault, view, this.#signal);
-      this.#note({ total: this.progress.done + outdated.total });
+      this.#reportProgress({ total: this.progress.done + outdated.total });
       if (outdated.total === 0) {
         await clearContent(this.#connection, this.#vault);
         return view.generation;
@@ -197,14 +197,14 @@ class Rotation {
     const done = await this.#attempt("folder", folderId, `names of ${folderId ?? "the top"}`, async () => {
       await inVaultTerms(() => stageFolder(this.#connection, this.#vault, folderId));
     });
-    if (done) this.#note({ folders: this.progress.folders + folders, done: this.progress.done + items });
+    if (done) this.#reportProgress({ folders: this.progress.folders + folders, done: this.progress.done + items });
   }
 
   /** Folders in the trash; where names are plain, all folders. */
   async #renewFolders(view: VaultView): Promise<void> {
     for await (const folder of outdatedFolders(this.#connection, this.#vault, view, this.#signal)) {
       const done = await this.#attempt("folder", folder.id, folder.id, () => this.#renewEntry(FOLDERS, folder.id));
-      if (done) this.#note({ folders: this.progress.folders + 1, done: this.progress.done + 1 });
+      if (done) this.#reportProgress({ folders: this.progress.folders + 1, done: this.progress.done + 1 });
     }
   }
 
@@ -228,19 +228,19 @@ class Rotation {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #attemptFile(file: File, view: VaultView): Promise<void> {
+  async #attemptFile(file: WireFile, view: VaultView): Promise<void> {
     const isContent = isOutdatedVersion(file, view);
     const done = await this.#attempt("file", file.id, file.id, () =>
       isContent ? this.#renewContent(file) : this.#renewEntry(FILES, file.id),
     );
-    if (done) this.#note({ files: this.progress.files + (isContent ? 1 : 0), done: this.progress.done + 1 });
+    if (done) this.#reportProgress({ files: this.progress.files + (isContent ? 1 : 0), done: this.progress.done + 1 });
   }
 
   async #renewEntry<Kind extends Item>(items: Items<Kind>, id: string): Promise<void> {
     await renewEntry(this.#connection, this.#vault, items, id, { signal: this.#signal });
   }
 
-  #renewContent(file: File): Promise<void> {
+  #renewContent(file: WireFile): Promise<void> {
     const { partBytes } = this.#options;
     return renewContent(this.#connection, this.#vault, file, { signal: this.#signal, partBytes });
   }
@@ -274,7 +274,7 @@ class Rotation {
     }
   }
 
-  #note(change: Partial<RotationProgress>): void {
+  #reportProgress(change: Partial<RotationProgress>): void {
     this.progress = { ...this.progress, ...change };
     this.#options.onProgress?.(this.progress);
   }

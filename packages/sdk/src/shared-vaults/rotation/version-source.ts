@@ -1,6 +1,6 @@
 /** The content of one stored version as a source that can be read again: a rotation reads it, and encrypts it again from there. */
 import { iterate } from "../../http/byte-body.ts";
-import type { File } from "../../storage/file.ts";
+import type { WireFile } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { sourceChanged, type Source } from "../../transfer/source.ts";
 import { openShared } from "../content/encrypted-download.ts";
@@ -13,7 +13,7 @@ import type { OpenVault } from "../open-vault.ts";
 export function versionSource(
   connection: Connection,
   vault: OpenVault,
-  file: File,
+  file: WireFile,
   { size, signal }: { readonly size: number; readonly signal?: AbortSignal | undefined },
 ): Source {
   let reading: Reading | null = null;
@@ -25,7 +25,7 @@ export function versionSource(
     if (reading !== null && reading.position <= offset) return reading;
     await close();
     const { stream } = await openShared(connection, vault, file, { signal, reuseBuffer: true });
-    return (reading = { pieces: iterate(stream), rest: new Uint8Array(), position: 0 });
+    return (reading = { pieces: iterate(stream), unread: new Uint8Array(), position: 0 });
   };
   return {
     size,
@@ -41,7 +41,7 @@ export function versionSource(
 
 interface Reading {
   readonly pieces: AsyncIterator<Uint8Array>;
-  rest: Uint8Array;
+  unread: Uint8Array;
   /** Where `rest` begins in the content. */
   position: number;
 }
@@ -50,7 +50,7 @@ interface Reading {
 async function fill(reading: Reading, target: Uint8Array, toEnd: boolean): Promise<number> {
   let filled = 0;
   while (filled < target.length && (await isMore(reading))) {
-    const piece = take(reading, target.length - filled);
+    const piece = consume(reading, target.length - filled);
     target.set(piece, filled);
     filled += piece.length;
   }
@@ -59,21 +59,22 @@ async function fill(reading: Reading, target: Uint8Array, toEnd: boolean): Promi
 }
 
 async function skip(reading: Reading, count: number): Promise<void> {
-  for (let remaining = count; remaining > 0 && (await isMore(reading));) remaining -= take(reading, remaining).length;
+  for (let remaining = count; remaining > 0 && (await isMore(reading));)
+    remaining -= consume(reading, remaining).length;
 }
 
 async function isMore(reading: Reading): Promise<boolean> {
-  while (reading.rest.length === 0) {
+  while (reading.unread.length === 0) {
     const next = await reading.pieces.next();
     if (next.done === true) return false;
-    reading.rest = next.value;
+    reading.unread = next.value;
   }
   return true;
 }
 
-function take(reading: Reading, most: number): Uint8Array {
-  const piece = reading.rest.subarray(0, most);
-  reading.rest = reading.rest.subarray(piece.length);
+function consume(reading: Reading, most: number): Uint8Array {
+  const piece = reading.unread.subarray(0, most);
+  reading.unread = reading.unread.subarray(piece.length);
   reading.position += piece.length;
   return piece;
 }

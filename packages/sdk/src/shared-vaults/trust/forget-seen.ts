@@ -1,7 +1,7 @@
 /** Forgetting what was seen of a vault: a user decides it when the service was restored from a backup, or a chain node lied. */
 import type { Connection, CallOptions } from "../../connection/options.ts";
 import { forgetNumbers } from "./seen-numbers.ts";
-import { vaultSession } from "../vault-session.ts";
+import { vaultRegistry } from "../client-vaults.ts";
 
 /** For forgetting what was seen. */
 export interface ForgetSeenOptions extends CallOptions {
@@ -19,12 +19,12 @@ export async function forgetSeen(
   vaultId: string,
   { id, ...options }: ForgetSeenOptions = {},
 ): Promise<void> {
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   // Not opened: a false number may be the reason why it does not open.
-  const pin = await session.pin(vaultId, options);
+  const pin = await registry.pin(vaultId, options);
   if (id === undefined) {
-    if (pin.chainObjectId !== null) await forgetNumbers(session, pin.chainObjectId);
-    session.forget();
+    if (pin.chainObjectId !== null) await forgetNumbers(registry, pin.chainObjectId);
+    registry.forget();
   }
-  await session.homes.forget(pin, id ?? null);
+  await registry.homes.forget(pin, id ?? null);
 }

@@ -42,7 +42,10 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
       };
     },
     notePublic: async (pin, itemId) => {
-      (await open(pin)).note("entry", itemId, PUBLIC);
+      const memory = await open(pin);
+      memory.note("entry", itemId, PUBLIC);
+      // Where nothing can be written, this process remembers.
+      await memory.flush().catch(() => undefined);
     },
     forget: async (pin, itemId) => (await open(pin)).forget(itemId),
   };

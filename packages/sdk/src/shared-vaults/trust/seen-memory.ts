@@ -12,12 +12,15 @@ export type SeenKind = "version" | "entry";
 export interface SeenMemory {
   /** null: nothing was seen, or later notes replaced it. */
   find(kind: SeenKind, id: string): SeenStatement | null;
-  /** Never goes back: a lower number changes nothing, and of two statements with one number the first stays. Does not fail. */
+  /**
+   * Never goes back: a lower number changes nothing, and of two statements with one number the first stays. Does not fail.
+   * It counts for this process at once, and is written without delay.
+   */
   note(kind: SeenKind, id: string, seen: SeenStatement): void;
   /** Reads other processes' notes. Cheap enough to come before every read. */
   refresh(): Promise<void>;
   /**
-   * Resolves when all notes outlive this process.
+   * Resolves when all notes that were made before outlive this process.
    * @throws the medium's errors; no note is lost by them.
    */
   flush(): Promise<void>;
@@ -89,6 +92,8 @@ export function seenBy(memory: SeenMemory, noteSigned: (place: Place) => void = 
       memory.note("entry", id, seen);
       noteSigned(seen);
     },
+    // Where nothing can be written, this process remembers: a read-only disk stops no reading.
+    flush: () => memory.flush().catch(() => undefined),
     forget: (id) => memory.forget(id),
   };
 }

@@ -1,8 +1,8 @@
 import type { VaultObject } from "@coffer/chain";
 import { NO_END, placeOf, type VaultView } from "@coffer/crypto";
 import { expect, it } from "vitest";
-import type { VaultSession } from "../session.ts";
-import { openSeenNumbers } from "./seen-numbers.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
+import { SeenNumbers } from "./seen-numbers.ts";
 import { memoryPins, type PinStore, type VaultPin } from "./pins.ts";
 
 const [FIRST, SECOND] = [1_800_000_000_000n, 1_800_000_900_000n];
@@ -24,8 +24,8 @@ const viewAt = (time: bigint, endsAt: bigint, until: bigint | null = null): Vaul
 
 function open(pins = memoryPins()) {
   const chain = { network: {}, newestShown: () => null, forgetVault: () => undefined };
-  const session = { chain, pins, clock: () => 0 } as unknown as VaultSession;
-  return openSeenNumbers(session, { vaultId: "v", chainObjectId: OBJECT } as VaultPin);
+  const registry = { chain, pins, clock: () => 0 } as unknown as VaultRegistry;
+  return new SeenNumbers(registry, { vaultId: "v", chainObjectId: OBJECT } as VaultPin);
 }
 
 const object = { generation: 2n, floor: 0n, plainNames: false } as VaultObject;

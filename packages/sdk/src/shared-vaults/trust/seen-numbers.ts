@@ -9,7 +9,7 @@ import { bindingOf, isAbove, isRecorded, withReached, withSight, type Numbers, t
 import { isMakerSeen, withOwnKey, withMaker, type MakerSight } from "./key-makers.ts";
 import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
-import type { VaultSession } from "../session.ts";
+import type { VaultRegistry } from "../vault-registry.ts";
 import { vaultError } from "../vault-error.ts";
 import { type VaultError } from "../../http/errors.ts";
 
@@ -20,105 +20,147 @@ const MOST_GENERATIONS = 10n ** 15n - 1n;
 
 const NOWHERE: Place = { generation: 0n, after: 0n };
 
-export interface SeenNumbers {
+/** A vault's numbers as the chain's nodes have shown them to any process of this machine. */
+export class SeenNumbers {
+  readonly #registry: VaultRegistry;
+  readonly #vaultId: string;
+  readonly #objectId: string;
+  readonly #isWitnessed: boolean;
+  /** What the store held when it was last read, and when: by a clock that nobody sets, in milliseconds. */
+  #cached: { readonly highest: Highest; readonly at: number } | null = null;
+  /** By read of the vault object: whether it is recorded. */
+  #recorded = new WeakMap<VaultObject, Promise<void>>();
+  /** The highest place of a verified statement, and its way into the store. */
+  #signed = NOWHERE;
+  #storing: Promise<unknown> | null = null;
+  /** A candidate that a read of its own has shown again, and when that began. */
+  #shownAgain: ShownAgain | null = null;
+
+  constructor(registry: VaultRegistry, { vaultId, chainObjectId }: VaultPin) {
+    this.#registry = registry;
+    this.#vaultId = vaultId;
+    this.#objectId = chainObjectId ?? "";
+    this.#isWitnessed = (registry.chain.network.witnessUrls ?? []).length > 0;
+  }
+
   /** The confirmed state: nothing below it is read. */
-  confirmed(): Promise<Highest>;
+  confirmed(): Promise<Highest> {
+    const cached = this.#cached;
+    if (cached !== null && performance.now() - cached.at < INTERVAL_MS) return Promise.resolve(cached.highest);
+    return this.#load();
+  }
+
   /**
    * Stores what a read has shown, once for each read.
    * @throws VaultError `vault_changed` when names are plain now and were not, or the reverse.
    */
-  record(vault: VaultObject, view: VaultView): Promise<void>;
+  record(vault: VaultObject, view: VaultView): Promise<void> {
+    return startOnce(this.#recorded, vault, async () => {
+      const sight = { ...sightOf(vault, view), at: this.#registry.clock(), isWitnessed: this.#isWitnessed };
+      const seen = await this.#load();
+      const highest = isRecorded(sight, seen) ? seen : await this.#change(withSight(sight));
+      if (highest.plainNames !== vault.plainNames) throw otherNames(this.#vaultId, vault.plainNames);
+    });
+  }
+
   /**
    * For writers: the view must be above everything confirmed and not below anything that any process was shown. `read`
    * reads it again if it is a candidate itself: a node may have made it up a moment ago.
    * @throws VaultError `rolled_back`; `generation_moved` for a view that is not the newest.
    */
-  requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void>;
+  async requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void> {
+    const [registry, vaultId, objectId] = [this.#registry, this.#vaultId, this.#objectId];
+    if (isSame(view, await this.#load()) || isEnough(this.#shownAgain, view, this.#signed))
+      return requireBinding(registry, vaultId, objectId, view);
+    const at = performance.now();
+    const now = await read();
+    await requireBinding(registry, vaultId, objectId, now);
+    if (!isSame(view, now)) throw generationMoved();
+    this.#shownAgain = { generation: now.generation, floor: now.floor, base: now.base, at };
+  }
+
   /**
    * The place where a client writes by this view. It is the view's place, or the highest that any process was shown or
    * has seen signed, if its time has come. An end that was extended at the last moment takes the view's place back,
    * although somebody may have written at the later one.
    */
-  writingPlace(view: VaultView): Promise<Place>;
+  async writingPlace(view: VaultView): Promise<Place> {
+    await this.#storeSigned();
+    const { candidates = [], ...highest } = await this.#load();
+    const seen = [highest, ...candidates].map(toPlace);
+    const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
+    return seen.filter(isNow).reduce(laterPlace, placeOf(view));
+  }
+
   /**
    * Whether a witness, or a read at least ten seconds earlier, has shown this base. By a lower one that a node makes
    * up, a new key would lead to keys of before a rotation.
    */
-  isBaseConfirmed(view: VaultView): Promise<boolean>;
-  /** A read has shown the makers of these records as members of their generation. */
-  recordMakers(makers: readonly MakerSight[]): Promise<void>;
-  /** Whether a witness, or a sight of at least ten seconds ago, confirms that the maker is on the list there. */
-  isMakerConfirmed(maker: MakerSight): Promise<boolean>;
-  /** Before a key of this client's own is published; durable when it resolves. */
-  recordMade(name: string): Promise<void>;
-  /** Whether this machine has made it, by its own note. */
-  isMade(name: string): Promise<boolean>;
-  /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
-  recordSigned(place: Place): void;
-}
+  async isBaseConfirmed(view: VaultView): Promise<boolean> {
+    return baseIn(await this.#load()) === view.base;
+  }
 
-export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId }: VaultPin): SeenNumbers {
-  const { chain, pins, clock } = session;
-  const objectId = chainObjectId ?? "";
-  const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
-  let cached: { readonly highest: Highest; readonly at: number } | null = null;
-  let notes = new WeakMap<VaultObject, Promise<void>>();
-  let keeping: Promise<unknown> | null = null;
-  let signed = NOWHERE;
-  /** A candidate that a read of its own has shown again, and when that began. */
-  let shownAgain: ShownAgain | null = null;
-  const keep = (highest: Highest): Highest => {
-    // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
-    if (cached !== null && isAbove(bindingOf(cached.highest), bindingOf(highest))) {
-      chain.forgetVault(objectId);
-      notes = new WeakMap();
-      signed = NOWHERE;
-      shownAgain = null;
+  /** A read has shown the makers of these records as members of their generation. */
+  async recordMakers(makers: readonly MakerSight[]): Promise<void> {
+    for (const maker of makers) {
+      const change = withMaker(maker, this.#registry.clock());
+      const seen = await this.#load();
+      if (change(seen) !== seen) await this.#change(change);
     }
-    cached = { highest, at: performance.now() };
-    return highest;
-  };
-  const load = async (): Promise<Highest> => keep(await pins.loadHighest(objectId));
-  const isKept = ({ highest }: { readonly highest: Highest }): boolean => withReached(signed)(highest) === highest;
-  const change = async (by: (seen: Highest) => Highest) => keep(await pins.changeHighest(objectId, by));
-  const keepSigned = async (): Promise<void> => {
+  }
+
+  /** Whether a witness, or a sight of at least ten seconds ago, confirms that the maker is on the list there. */
+  async isMakerConfirmed(maker: MakerSight): Promise<boolean> {
+    return this.#isWitnessed || isMakerSeen(await this.#load(), maker, this.#registry.clock());
+  }
+
+  /** Before a key of this client's own is published; durable when it resolves. */
+  async recordMade(name: string): Promise<void> {
+    await this.#change(withOwnKey(name));
+  }
+
+  /** Whether this machine has made it, by its own record. */
+  async isMade(name: string): Promise<boolean> {
+    return ((await this.#load()).made ?? []).includes(name);
+  }
+
+  /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
+  recordSigned(place: Place): void {
+    if (laterPlace(this.#signed, place) === this.#signed) return;
+    this.#signed = place;
+    this.#storeSigned().catch(() => undefined);
+  }
+
+  async #storeSigned(): Promise<void> {
     // The change that is on its way may have begun before the newest place was signed. So a second one may follow it.
-    for (let attempt = 0; attempt < 2 && (cached === null || !isKept(cached)); attempt += 1)
-      await (keeping ??= change(withReached(signed)).finally(() => (keeping = null)));
-  };
-  return {
-    confirmed: () =>
-      cached !== null && performance.now() - cached.at < INTERVAL_MS ? Promise.resolve(cached.highest) : load(),
-    record: (vault, view) =>
-      beginOnce(notes, vault, async () => {
-        const sight = { ...sightOf(vault, view), at: clock(), isWitnessed };
-        const seen = await load();
-        const highest = isRecorded(sight, seen) ? seen : await change(withSight(sight));
-        if (highest.plainNames !== vault.plainNames) throw otherNames(vaultId, vault.plainNames);
-      }),
-    requireNewest: async (view, read) => {
-      if (isSame(view, await load()) || isEnough(shownAgain, view, signed))
-        return requireBinding(session, vaultId, objectId, view);
-      const at = performance.now();
-      const now = await read();
-      await requireBinding(session, vaultId, objectId, now);
-      if (!isSame(view, now)) throw generationMoved();
-      shownAgain = { generation: now.generation, floor: now.floor, base: now.base, at };
-    },
-    writingPlace: async (view) => {
-      await keepSigned();
-      const { candidates = [], ...highest } = await load();
-      const seen = [highest, ...candidates].map(toPlace);
-      const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
-      return seen.filter(isNow).reduce(laterPlace, placeOf(view));
-    },
-    ...keysOf({ load, change, clock, isWitnessed }),
-    recordSigned: (place) => {
-      if (laterPlace(signed, place) === signed) return;
-      signed = place;
-      keepSigned().catch(() => undefined);
-    },
-  };
+    for (let attempt = 0; attempt < 2 && !this.#isSignedStored(); attempt += 1)
+      await (this.#storing ??= this.#change(withReached(this.#signed)).finally(() => (this.#storing = null)));
+  }
+
+  #isSignedStored(): boolean {
+    const cached = this.#cached;
+    return cached !== null && withReached(this.#signed)(cached.highest) === cached.highest;
+  }
+
+  async #load(): Promise<Highest> {
+    return this.#cache(await this.#registry.pins.loadHighest(this.#objectId));
+  }
+
+  async #change(by: (seen: Highest) => Highest): Promise<Highest> {
+    return this.#cache(await this.#registry.pins.changeHighest(this.#objectId, by));
+  }
+
+  #cache(highest: Highest): Highest {
+    // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
+    if (this.#cached !== null && isAbove(bindingOf(this.#cached.highest), bindingOf(highest))) {
+      this.#registry.chain.forgetVault(this.#objectId);
+      this.#recorded = new WeakMap();
+      this.#signed = NOWHERE;
+      this.#shownAgain = null;
+    }
+    this.#cached = { highest, at: performance.now() };
+    return highest;
+  }
 }
 
 function sightOf(
@@ -128,45 +170,17 @@ function sightOf(
   return { ...placeOf(view), generation, floor, base, plainNames };
 }
 
-interface Memory {
-  readonly load: () => Promise<Highest>;
-  readonly change: (by: (seen: Highest) => Highest) => Promise<Highest>;
-  readonly clock: () => number;
-  readonly isWitnessed: boolean;
-}
-
-type KeyNumbers = Pick<SeenNumbers, "isBaseConfirmed" | "recordMakers" | "isMakerConfirmed" | "recordMade" | "isMade">;
-
-/** What decides under which vault keys this client writes. */
-function keysOf({ load, change, clock, isWitnessed }: Memory): KeyNumbers {
-  return {
-    recordMakers: async (makers) => {
-      for (const maker of makers) {
-        const note = withMaker(maker, clock());
-        const seen = await load();
-        if (note(seen) !== seen) await change(note);
-      }
-    },
-    isMakerConfirmed: async (maker) => isWitnessed || isMakerSeen(await load(), maker, clock()),
-    recordMade: async (name) => {
-      await change(withOwnKey(name));
-    },
-    isMade: async (name) => ((await load()).made ?? []).includes(name),
-    isBaseConfirmed: async (view) => baseIn(await load()) === view.base,
-  };
-}
-
-/** Calls for many files share what one began: each would wait for the lock of the pins by itself. A failure is not kept. */
-function beginOnce(
-  begun: WeakMap<VaultObject, Promise<void>>,
+/** Calls for many files share what one started: each would wait for the lock of the pins by itself. A failure is not kept. */
+function startOnce(
+  started: WeakMap<VaultObject, Promise<void>>,
   vault: VaultObject,
-  begin: () => Promise<void>,
+  start: () => Promise<void>,
 ): Promise<void> {
-  const running = begun.get(vault);
+  const running = started.get(vault);
   if (running !== undefined) return running;
-  const now = begin();
-  begun.set(vault, now);
-  now.catch(() => begun.delete(vault));
+  const now = start();
+  started.set(vault, now);
+  now.catch(() => started.delete(vault));
   return now;
 }
 
@@ -193,7 +207,7 @@ function isSame(one: Numbers, other: Numbers): boolean {
  * nothing is written by them.
  */
 export async function requireBinding(
-  { chain, pins }: VaultSession,
+  { chain, pins }: VaultRegistry,
   vaultId: string,
   objectId: string,
   { generation, floor, base }: Required<Numbers>,
@@ -235,7 +249,7 @@ export function healingStep(vaultId: string): string {
  * (`isTold`). Otherwise a user who heals a node's lie would let that node get the next name unencrypted.
  */
 export async function forgetNumbers(
-  { chain, pins }: VaultSession,
+  { chain, pins }: VaultRegistry,
   chainObjectId: string,
   isTold = false,
 ): Promise<void> {

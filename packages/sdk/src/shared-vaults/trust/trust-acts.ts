@@ -11,7 +11,7 @@ import { replacePin } from "./pin-changes.ts";
 import { forgetNumbers } from "./seen-numbers.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import { pinOf, vaultSession } from "../vault-session.ts";
+import { pinOf, vaultRegistry } from "../client-vaults.ts";
 
 /** A shared vault, as its owner describes it. */
 export interface ToldOfVault {
@@ -37,15 +37,15 @@ export async function trustVault(
   bytesOf(chainObjectId);
   // Under another spelling it would be kept, and never looked up.
   await encodeRequest(vaultsGroup.get, { params: { vaultId } });
-  const session = vaultSession(connection);
+  const registry = vaultRegistry(connection);
   // Numbers that a node has made up before do not prevent it.
-  session.chain.forgetVault(chainObjectId);
+  registry.chain.forgetVault(chainObjectId);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
-  const pin = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  const pin = pinOf(registry, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
   // Notes of files and folders from the time when it counted as public go too: only public pins use them.
-  await replacePin(session.pins, pin, () => pin);
-  await forgetNumbers(session, chainObjectId, true);
-  session.forget();
+  await replacePin(registry.pins, pin, () => pin);
+  await forgetNumbers(registry, chainObjectId, true);
+  registry.forget();
 }
 
 /**
@@ -60,17 +60,17 @@ export async function trustOwner(
   options?: CallOptions,
 ): Promise<void> {
   bytesOf(chainAddress);
-  const session = vaultSession(connection);
-  const pin = await session.pin(vaultId, options);
+  const registry = vaultRegistry(connection);
+  const pin = await registry.pin(vaultId, options);
   await requireOwner(connection, pin.chainObjectId ?? "", chainAddress, options);
   const trusted = { ...pin, ownerAddress: chainAddress };
   // The chain has just named the owner of this object.
-  await replacePin(session.pins, pin, (kept) => {
+  await replacePin(registry.pins, pin, (kept) => {
     if (kept !== null && kept.chainObjectId !== pin.chainObjectId)
       throw vaultError("vault_changed", `Another process has pinned the vault to ${describePin(kept)} meanwhile`);
     return trusted;
   });
-  session.forget();
+  registry.forget();
 }
 
 async function requireOwner(
@@ -81,7 +81,7 @@ async function requireOwner(
 ): Promise<void> {
   bytesOf(chainAddress);
   options?.signal?.throwIfAborted();
-  const { chain } = vaultSession(connection);
+  const { chain } = vaultRegistry(connection);
   const { owner } = await inVaultTerms(() => chain.readVault(objectId, { maxAge: 0 }));
   if (owner.chainAddress !== chainAddress)
     throw vaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);

@@ -71,11 +71,11 @@ function splitForm(body: Uint8Array, contentType: string): Part[] {
   // Where the piece before ended. The line break before the first boundary is not in the body.
   let end = -2;
   return pieces.map((piece) => {
-    const begin = end + "\r\n--".length + boundary.length;
-    end = begin + piece.length;
+    const start = end + "\r\n--".length + boundary.length;
+    end = start + piece.length;
     const head = piece.slice(0, piece.indexOf("\r\n\r\n"));
     const line = head.split("\r\n").find((each) => each.toLowerCase().startsWith(`${PART_HEADER}:`)) ?? "";
     const header = line.slice(PART_HEADER.length + 1).trim();
-    return { header, bytes: body.slice(begin + head.length + "\r\n\r\n".length, end) };
+    return { header, bytes: body.slice(start + head.length + "\r\n\r\n".length, end) };
   });
 }

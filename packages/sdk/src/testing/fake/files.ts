@@ -2,6 +2,7 @@
 import type { api, Folder } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { batchHandler } from "./batches.ts";
+import { commitHandler } from "./commit.ts";
 import { answerContent, checkDigests, createFile, replaceContent } from "./content.ts";
 import { announce, describeFile } from "./events.ts";
 import { listItems, moveItem, refuseChanged, restoreItem, trashItem } from "./items.ts";
@@ -20,7 +21,7 @@ import {
 type Group = GroupHandlers<typeof api.files, Caller>;
 type ContentHandlers = Pick<Group, "upload" | "content" | "replace" | "batch">;
 type RowHandlers = Pick<Group, "list" | "get" | "update" | "delete" | "restore">;
-type ManyHandlers = Pick<Group, "trashMany" | "restoreMany" | "moveMany">;
+type ManyHandlers = Pick<Group, "trashMany" | "restoreMany" | "moveMany" | "commit">;
 
 export function fileHandlers(state: State): ContentHandlers & RowHandlers & ManyHandlers {
   return { ...contentHandlers(state), ...rowHandlers(state), ...manyHandlers(state) };
@@ -121,6 +122,7 @@ function manyHandlers(state: State): ManyHandlers {
         moveItem(state, caller, row, { name: undefined, place: folderId }, ifMatch);
       });
     },
+    commit: commitHandler(state),
   };
 }
 

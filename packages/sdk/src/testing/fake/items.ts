@@ -98,7 +98,7 @@ export function moveItem(
   if (name === item.name && place === placeOf(item)) return;
   refuseTakenName(rowsOf(state, row), { vaultId: item.vaultId, place, name }, item.id);
   changeItem(state, caller, row, { name, place, revision: item.revision + 1 });
-  tell(state, caller, row, "updated");
+  emit(state, caller, row, "updated");
 }
 
 /** To the trash, a folder with everything in it. */
@@ -109,7 +109,7 @@ export function trashItem(state: State, caller: Caller, row: AnyRow, ifMatch: st
   for (const each of treeOf(state, row))
     if (each.value.trashedAt === null) setTrashed(each, trashedAt, each === row ? null : row.value.id);
   changeItem(state, caller, row, {});
-  tell(state, caller, row, "trashed");
+  emit(state, caller, row, "trashed");
 }
 
 /** Out of the trash, to the old place, or to the top if that is gone; a folder with what went along. */
@@ -129,7 +129,7 @@ export function restoreItem(
   const group = row.trashedWith ?? id;
   for (const each of treeOf(state, row)) if (each === row || each.trashedWith === group) setTrashed(each, null, null);
   changeItem(state, caller, row, { name, place });
-  tell(state, caller, row, "restored");
+  emit(state, caller, row, "restored");
 }
 
 /** Changes of an item by a caller, now. `place` is the field of each kind that names its folder. */
@@ -148,7 +148,7 @@ function setTrashed(row: AnyRow, trashedAt: string | null, trashedWith: string |
   Object.assign(row, { value: { ...row.value, trashedAt, revision: row.value.revision + 1 }, trashedWith });
 }
 
-function tell(state: State, caller: Caller, row: AnyRow, what: "updated" | "trashed" | "restored"): void {
+function emit(state: State, caller: Caller, row: AnyRow, what: "updated" | "trashed" | "restored"): void {
   if (isFile(row)) announce(state, caller, `file.${what}`, describeFile(row.value));
   else announce(state, caller, `folder.${what}`, describeFolder(row.value));
 }

@@ -1,4 +1,5 @@
 /** The fake service: files, folders, vaults and webhooks over memory, behind one fetch-like function. */
+import { toRequest, type TransportRequest } from "../../http/transports.ts";
 import {
   api,
   endpointsOf,
@@ -31,7 +32,7 @@ export interface FakeOptions {
 /** A fake service. */
 export interface Fake {
   /** Answers any request to the service, whatever its origin. Rejects only where a resolver of {@link Fake.mock} throws. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: TransportRequest) => Promise<Response>;
   /** The ids of the endpoints that it answers by itself, such as `files.upload`. All others answer `not_configured` until they are mocked. */
   readonly endpoints: readonly string[];
   /** The service's tables; a test may look at them. */
@@ -107,7 +108,8 @@ export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake 
       };
     },
     deliverWebhooks: () => deliverDue(state),
-    fetch: async (request) => {
+    fetch: async (sent) => {
+      const request = toRequest(sent);
       try {
         const { endpoint, params } = findEndpoint(routes, request);
         const mocked = mocks.get(endpoint.id);

@@ -61,7 +61,7 @@ export function uploadHandlers(state: State): Omit<GroupHandlers<typeof api.uplo
   };
 }
 
-/** The last part makes the file. */
+/** The last part makes the file, unless the bytes wait for a commit. */
 async function append(
   state: State,
   caller: Caller,
@@ -78,6 +78,7 @@ async function append(
   upload.bytes = all;
   if (all.length < upload.length) return;
   const { metadata, ifMatch } = upload;
+  if (metadata.has("held")) return;
   const content = { bytes: all, contentType: metadata.get("filetype") };
   const fileId = metadata.get("fileId");
   const file =

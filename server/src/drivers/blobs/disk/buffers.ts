@@ -16,21 +16,21 @@ export class BufferPool {
     this.#limit = limit;
   }
 
-  take(): Buffer {
+  acquire(): Buffer {
     if (this.#out >= this.#limit) return Buffer.allocUnsafeSlow(SMALL);
     this.#out += 1;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(LARGE);
   }
 
   /** Only when nobody can be reading it any more. */
-  giveBack(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     if (buffer.length !== LARGE) return;
     this.#out -= 1;
     this.#idle.push(buffer);
   }
 
   /** For a buffer that somebody may still be reading: it is left to the garbage collector. */
-  letGo(buffer: Buffer): void {
+  forget(buffer: Buffer): void {
     if (buffer.length === LARGE) this.#out -= 1;
   }
 }

@@ -38,7 +38,7 @@ export function keepingFree(files: FileSystem, kept: KeptFree): FileSystem {
 function guarded(file: OpenFile, space: FreeSpace): OpenFile {
   return {
     write: async (bytes, position) => {
-      const waiting = space.begin(bytes.length);
+      const waiting = space.reserve(bytes.length);
       if (waiting !== null) await waiting;
       try {
         await file.write(bytes, position);
@@ -67,7 +67,7 @@ class FreeSpace {
   }
 
   /** null: the write may begin. Else resolves when it may, and rejects with ENOSPC when it may not. */
-  begin(bytes: number): Promise<void> | null {
+  reserve(bytes: number): Promise<void> | null {
     if (this.#grant(bytes)) return null;
     const admitted = this.#last.then(() => this.#admit(bytes));
     this.#last = admitted.catch(ignore);

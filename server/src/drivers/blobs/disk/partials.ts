@@ -110,7 +110,7 @@ export class Partials {
     const { content } = partial;
     // What a killed append left behind the durable length would otherwise shine through a shorter one.
     await health.guard(content.truncate(partial.length));
-    const digest = this.#takeDigest(key, partial.length);
+    const digest = this.#removeDigest(key, partial.length);
     const before = partial.atomic ? (digest?.copy() ?? null) : null;
     const flush = (): Promise<void> => health.flush(content.flush());
     const writer = new BatchWriter({
@@ -139,13 +139,13 @@ export class Partials {
       );
       if (failure !== null && partial.atomic) throw failure.error;
       await checkpoint();
-      if (digest !== null) this.#keep(key, durable, digest);
+      if (digest !== null) this.#storeDigest(key, durable, digest);
       if (failure !== null) throw new SourceFailure(failure.error);
       return durable;
     } catch (error) {
       if (error instanceof SourceFailure) throw error.error;
       await writer.settle();
-      if (before !== null) this.#keep(key, partial.length, before);
+      if (before !== null) this.#storeDigest(key, partial.length, before);
       // Frees the space; never below what the length file may say by now, although its flush failed.
       await content.truncate(recorded).catch(() => undefined);
       throw error;
@@ -207,14 +207,14 @@ export class Partials {
   }
 
   /** null: not known, to be computed at the end. */
-  #takeDigest(key: BlobKey, length: number): Hash | null {
+  #removeDigest(key: BlobKey, length: number): Hash | null {
     const kept = this.#digests.get(key);
     this.#digests.delete(key);
     if (kept?.length === length) return kept.digest;
     return length === 0 ? createHash("sha256") : null;
   }
 
-  #keep(key: BlobKey, length: number, digest: Hash): void {
+  #storeDigest(key: BlobKey, length: number, digest: Hash): void {
     this.#digests.set(key, { length, digest });
     if (this.#digests.size <= DIGESTS_KEPT) return;
     const oldest = this.#digests.keys().next();
@@ -271,7 +271,7 @@ export async function digestFile(
 ): Promise<string> {
   const file = await parts.files.open(path, "read");
   const digest = createHash("sha256");
-  const buffer = parts.pool.take();
+  const buffer = parts.pool.acquire();
   try {
     for (let position = 0; position < size;) {
       const count = await file.read(buffer.subarray(0, Math.min(buffer.length, size - position)), position);
@@ -281,7 +281,7 @@ export async function digestFile(
     }
     return digest.digest("hex");
   } finally {
-    parts.pool.giveBack(buffer);
+    parts.pool.release(buffer);
     await file.close();
   }
 }

@@ -47,7 +47,7 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (this.#finished || this.#position >= this.#end) {
       // Asking for more than the last chunk says that all pooled ones are done with.
-      await this.#close((buffer) => this.#pool.giveBack(buffer));
+      await this.#close((buffer) => this.#pool.release(buffer));
       return { done: true, value: undefined };
     }
     try {
@@ -75,14 +75,14 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
 
   /** The buffer whose chunk the consumer has finished with becomes the newer one. */
   #turn(): Buffer {
-    const buffer = this.#older ?? this.#pool.take();
+    const buffer = this.#older ?? this.#pool.acquire();
     this.#older = this.#newer;
     this.#newer = buffer;
     return buffer;
   }
 
   /** After an early end the consumer may still be sending what it holds, so those buffers are not used again. */
-  async #close(free: (buffer: Buffer) => void = (buffer) => this.#pool.letGo(buffer)): Promise<void> {
+  async #close(free: (buffer: Buffer) => void = (buffer) => this.#pool.forget(buffer)): Promise<void> {
     this.#finished = true;
     for (const buffer of [this.#older, this.#newer]) if (buffer !== null) free(buffer);
     this.#older = null;

@@ -75,17 +75,17 @@ export class BatchWriter {
   async settle(): Promise<void> {
     await Promise.all(this.#inFlight.splice(0));
     await this.#flushing;
-    if (this.#batch !== null) this.#parts.pool.giveBack(this.#batch);
+    if (this.#batch !== null) this.#parts.pool.release(this.#batch);
     this.#batch = null;
   }
 
   /** A stream starts with a small buffer, so that small files and idle clients hold no large one. */
   async #roomy(): Promise<Buffer> {
     if (this.#batch === null) {
-      this.#batch = this.#started ? this.#parts.pool.take() : Buffer.allocUnsafeSlow(SMALL);
+      this.#batch = this.#started ? this.#parts.pool.acquire() : Buffer.allocUnsafeSlow(SMALL);
       this.#started = true;
     } else if (this.#filled === this.#batch.length) {
-      const next = this.#parts.pool.take();
+      const next = this.#parts.pool.acquire();
       if (next.length > this.#filled) next.set(this.#batch);
       else await this.#dispatch();
       this.#batch = next;
@@ -116,7 +116,7 @@ export class BatchWriter {
     } catch (error) {
       this.#failure ??= { error };
     } finally {
-      pool.giveBack(batch);
+      pool.release(batch);
     }
   }
 

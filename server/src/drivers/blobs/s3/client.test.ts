@@ -163,7 +163,7 @@ describe("a request to the store", () => {
   it("is refused with what to do where the bucket is missing, also where the answer has no body [issue 51]", async () => {
     for (const answer of [answering(404, CODED("NoSuchBucket")), answering(404, "")]) {
       await using store = await openStore(answer);
-      const asked = store.client.ask({ operation: "ping", method: "HEAD", name: "" });
+      const asked = store.client.request({ operation: "ping", method: "HEAD", name: "" });
       await expect(asked).rejects.toThrow(
         /^There is no bucket \S+ at http\S+: make it first, for instance by aws s3 mb s3:/,
       );

@@ -70,10 +70,10 @@ export class S3Client {
   }
 
   /** The answer's body is the caller's to read. Rejects with {@link S3Refusal} or the port's errors. */
-  async ask(asked: S3Request, patience: Pick<Patience, "attempts" | "within"> = this.#patience): Promise<S3Answer> {
+  async request(asked: S3Request, patience: Pick<Patience, "attempts" | "within"> = this.#patience): Promise<S3Answer> {
     const began = performance.now();
     for (let repeats = 0; ; repeats += 1) {
-      const failure = await this.#askOnce(asked, repeats);
+      const failure = await this.#requestOnce(asked, repeats);
       if (!(failure instanceof Failed)) return failure;
       const wait = this.#waitAfter(repeats);
       const over = repeats + 1 >= patience.attempts || performance.now() - began + wait > patience.within;
@@ -89,7 +89,7 @@ export class S3Client {
   ): Promise<S3Answer & { text: string }> {
     const began = performance.now();
     for (let turn = 0; ; turn += 1) {
-      const answer = await this.ask(asked);
+      const answer = await this.request(asked);
       try {
         const text = await readText(answer);
         check(text, answer);
@@ -113,7 +113,7 @@ export class S3Client {
   async addressOf(name: string, seconds: number): Promise<string> {
     const url = this.#urlOf(name, { "X-Amz-Expires": String(seconds), ...AS_DOWNLOAD });
     const { url: signed } = await new AwsV4Signer({ ...this.#signing(), method: "GET", url, signQuery: true }).sign();
-    this.tally.note("address", "done", 0);
+    this.tally.record("address", "done", 0);
     return signed.href;
   }
 
@@ -121,23 +121,23 @@ export class S3Client {
     await this.#agent.destroy();
   }
 
-  async #askOnce(asked: S3Request, repeats: number): Promise<S3Answer | Failed> {
+  async #requestOnce(asked: S3Request, repeats: number): Promise<S3Answer | Failed> {
     const began = performance.now();
-    const note = (outcome: "done" | "refused" | "failed"): void =>
-      this.tally.note(asked.operation, outcome, performance.now() - began);
+    const record = (outcome: "done" | "refused" | "failed"): void =>
+      this.tally.record(asked.operation, outcome, performance.now() - began);
     try {
       const { statusCode: status, headers, body } = await this.#send(asked);
       if ((status >= 200 && status < 300) || asked.expected?.includes(status) === true) {
-        note("done");
+        record("done");
         return { status, headers, body, repeats };
       }
       const refusal = refusalOf(asked.operation, status, await readText({ body }).catch(() => ""));
-      note(passes(refusal) ? "failed" : "refused");
+      record(passes(refusal) ? "failed" : "refused");
       const error = asPortError(refusal, this.#settings);
       if (error instanceof BlobStoreFullError) this.#onFault({ kind: "full", cause: refusal });
       return new Failed(error, passes(refusal));
     } catch (error) {
-      note("failed");
+      record("failed");
       return new Failed(awayFor(asked, error), isOfTheWay(error) && distrustOf(error) === null);
     }
   }

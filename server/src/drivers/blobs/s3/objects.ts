@@ -67,7 +67,7 @@ export class S3Objects {
   }
 
   async find(name: string): Promise<{ readonly size: number; readonly mark: string } | null> {
-    const answer = await this.#client.ask({ operation: "head", method: "HEAD", name, expected: [404] });
+    const answer = await this.#client.request({ operation: "head", method: "HEAD", name, expected: [404] });
     await readText(answer);
     if (answer.status === 404) return null;
     return { size: Number(header(answer, "content-length")), mark: header(answer, MARK) };
@@ -89,7 +89,7 @@ export class S3Objects {
     };
     const query = version === undefined ? {} : { versionId: version };
     const asked: S3Request = { operation: "get", method: "GET", name, query, headers, expected: [404, 416] };
-    const answer = await this.#client.ask(asked, patience);
+    const answer = await this.#client.request(asked, patience);
     if (answer.status !== 404) return answer;
     await readText(answer);
     return null;
@@ -103,7 +103,7 @@ export class S3Objects {
   }
 
   async delete(name: string): Promise<void> {
-    await readText(await this.#client.ask({ operation: "delete", method: "DELETE", name, expected: [404] }));
+    await readText(await this.#client.request({ operation: "delete", method: "DELETE", name, expected: [404] }));
   }
 
   /** Answers those that are still there, with why. */
@@ -251,7 +251,7 @@ export class S3Objects {
   async abortUpload(name: string, uploadId: string): Promise<void> {
     const query = { uploadId };
     await readText(
-      await this.#client.ask({ operation: "abort-upload", method: "DELETE", name, query, expected: [404] }),
+      await this.#client.request({ operation: "abort-upload", method: "DELETE", name, query, expected: [404] }),
     );
   }
 

@@ -60,15 +60,15 @@ export class Partials {
       const row = await this.#open(key);
       if (offset !== row.length) throw new RangeError(`The partial blob has ${row.length} bytes, not ${offset}`);
       const growing = new Growing(this.#parts, row, atomic);
-      const digest = this.#takeDigest(row);
+      const digest = this.#removeDigest(row);
       const before = digest === "from the start" || digest === null || !atomic ? digest : digest.copy();
       try {
         const after = await growing.grow(source, digest);
-        if (after.digest !== null) this.#keep(key, after.length, after.digest);
+        if (after.digest !== null) this.#storeDigest(key, after.length, after.digest);
         if (after.failure !== null) throw after.failure.error;
         return after.length;
       } catch (error) {
-        if (atomic && before !== null && before !== "from the start") this.#keep(key, row.length, before);
+        if (atomic && before !== null && before !== "from the start") this.#storeDigest(key, row.length, before);
         throw error;
       }
     });
@@ -91,7 +91,7 @@ export class Partials {
       const row = await rows.findPartial(database, key);
       if (row === null) throw new RangeError("There is no such partial blob");
       if (row.sha256 !== null) return { size: row.length, sha256: row.sha256 };
-      const kept = this.#takeDigest(row);
+      const kept = this.#removeDigest(row);
       const sha256 = await assemble(this.#parts, row, kept === "from the start" ? createHash("sha256") : kept);
       await rows.markComplete(database, key, { sha256, completed_at: clock.now() });
       // What is left of it the sweep removes.
@@ -136,14 +136,14 @@ export class Partials {
     }
   }
 
-  #takeDigest({ blob_key: key, length }: BlobPartialRow): Hash | "from the start" | null {
+  #removeDigest({ blob_key: key, length }: BlobPartialRow): Hash | "from the start" | null {
     const kept = this.#digests.get(key);
     this.#digests.delete(key);
     if (length === 0) return "from the start";
     return kept?.length === length ? kept.digest : null;
   }
 
-  #keep(key: BlobKey, length: number, digest: Hash): void {
+  #storeDigest(key: BlobKey, length: number, digest: Hash): void {
     this.#digests.set(key, { length, digest });
     const [oldest] = this.#digests.keys();
     if (this.#digests.size > DIGESTS_KEPT && oldest !== undefined) this.#digests.delete(oldest);

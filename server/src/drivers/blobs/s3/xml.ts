@@ -26,7 +26,7 @@ export function readXml(document: string): Element {
   let end = 0;
   for (let token = TOKEN.exec(document); token !== null; token = TOKEN.exec(document)) {
     end = TOKEN.lastIndex;
-    take(stack, token);
+    applyToken(stack, token);
     if (end === document.length) break;
   }
   const [root] = stack[0]?.children ?? [];
@@ -35,7 +35,7 @@ export function readXml(document: string): Element {
   return root;
 }
 
-function take(stack: Open[], [token, closing, name = "", , empty]: RegExpExecArray): void {
+function applyToken(stack: Open[], [token, closing, name = "", , empty]: RegExpExecArray): void {
   const top = stack.at(-1);
   if (top === undefined) throw new SyntaxError("The answer is not XML");
   if (name === "") {

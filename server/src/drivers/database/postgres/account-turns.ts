@@ -15,16 +15,16 @@ export class AccountTurns {
   }
 
   /** @param accountIds in the order in which everybody takes them. */
-  async take(accountIds: readonly string[]): Promise<Disposable> {
+  async acquire(accountIds: readonly string[]): Promise<Disposable> {
     using taken = new DisposableStack();
-    for (const id of accountIds) taken.use(await this.#takeOne(id));
+    for (const id of accountIds) taken.use(await this.#acquireOne(id));
     return taken.move();
   }
 
-  async #takeOne(id: string): Promise<Disposable> {
+  async #acquireOne(id: string): Promise<Disposable> {
     const turn = this.#turns.get(id) ?? new Turn();
     this.#turns.set(id, turn);
-    const taken = await turn.take(this.#patience);
+    const taken = await turn.acquire(this.#patience);
     if (taken === null) throw new DatabaseUnavailableError("Too many acts wait for the same account", { busy: true });
     return {
       [Symbol.dispose]: () => {

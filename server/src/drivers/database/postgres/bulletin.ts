@@ -45,7 +45,7 @@ export class Bulletin implements News, AsyncDisposable {
   }
 
   /** These accounts have changed here. */
-  tell(accountIds: readonly string[]): void {
+  notify(accountIds: readonly string[]): void {
     if (accountIds.length === 0 || this.#running === null) return;
     const ids = new Set(accountIds);
     for (const listener of this.#listeners) listener(ids);
@@ -65,7 +65,7 @@ export class Bulletin implements News, AsyncDisposable {
     const ids = [...this.#untold];
     this.#untold = new Set();
     const told = ids.length > MOST_ACCOUNTS ? ALL : ids.join(",");
-    // A process that misses it finds the change with its next look.
+    // A process that misses it finds the change with its next poll.
     await this.#client?.query("SELECT pg_notify($1, $2)", [CHANNEL, `${this.#self} ${told}`]).catch(() => undefined);
   }
 
@@ -84,7 +84,7 @@ export class Bulletin implements News, AsyncDisposable {
     const over = Promise.withResolvers<undefined>();
     client.on("error", () => over.resolve(undefined));
     client.on("end", () => over.resolve(undefined));
-    client.on("notification", (notification) => this.#hear(notification));
+    client.on("notification", (notification) => this.#receive(notification));
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
@@ -98,7 +98,7 @@ export class Bulletin implements News, AsyncDisposable {
     }
   }
 
-  #hear({ payload = "" }: Notification): void {
+  #receive({ payload = "" }: Notification): void {
     const [sender, told = ""] = payload.split(" ");
     if (sender === this.#self) return;
     const ids = told === ALL ? null : new Set(told.split(","));

@@ -71,7 +71,7 @@ export class Connections {
   }
 
   /** @throws DatabaseUnavailableError when none can be had in time. */
-  async take(): Promise<Connection> {
+  async acquire(): Promise<Connection> {
     try {
       return new Connection(await this.#pool.connect(), this.#statements, this.#options);
     } catch (error) {
@@ -114,7 +114,7 @@ export class Connections {
     });
   }
 
-  /** What `take` answers once there is a connection goes in one write. An error ends its own statement alone. */
+  /** What `take` returns once there is a connection goes in one write. An error ends its own statement alone. */
   #carry(take: () => readonly Asked[]): void {
     this.#pool.connect((failure, client, release) => {
       const together = take();
@@ -195,24 +195,24 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Returns the first row of the last of `looks`.
+   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Returns the first row of the last of `queries`.
    */
   async begin<Row extends object>(
     mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY",
     settings: readonly string[],
-    looks: readonly string[],
+    queries: readonly string[],
   ): Promise<Row | null> {
     const { sessions, statementTimeout, lockTimeout } = this.#options;
     const limits = sessions ? [] : [`statement_timeout = ${statementTimeout}`, `lock_timeout = ${lockTimeout}`];
     const set = [...limits, ...settings].map((setting) => `; SET LOCAL ${setting}`);
     // The first read fixes what a snapshot sees.
-    const reads = (mode === "" ? looks : ["SELECT 1"]).map((look) => `; ${look}`);
-    const row = await this.look<Row>(`BEGIN ${mode}${set.join("")}${reads.join("")}`);
-    return looks.length === 0 ? null : row;
+    const reads = (mode === "" ? queries : ["SELECT 1"]).map((query) => `; ${query}`);
+    const row = await this.firstRow<Row>(`BEGIN ${mode}${set.join("")}${reads.join("")}`);
+    return queries.length === 0 ? null : row;
   }
 
   /** The first row of the last of the statements. */
-  async look<Row extends object>(text: string): Promise<Row | null> {
+  async firstRow<Row extends object>(text: string): Promise<Row | null> {
     // Several statements have an array of results, which pg's types leave out.
     const result = (await this.#send({ text })) as QueryResult<Row> | QueryResult<Row>[];
     const last = Array.isArray(result) ? result.at(-1) : result;

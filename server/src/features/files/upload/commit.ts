@@ -15,11 +15,11 @@ import { NEW_ENTRY } from "../../items/entries.ts";
 import { nameOrConflict, refuseTakenName } from "../../items/names.ts";
 import { findPlace } from "../../items/placing.ts";
 import { claimContent } from "../../quarantine/store.ts";
-import { readFileFor } from "../../reach/items.ts";
+import { readFileFor, type SeenFile } from "../../reach/items.ts";
 import { type ExpectedWrite, withPermits } from "../../reach/permits.ts";
 import { giveUpContent } from "../kept-versions-store.ts";
 import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "../store.ts";
-import { requireReplaceable, writeVersion } from "../version-writer.ts";
+import { type NextVersion, requireReplaceable, writeVersion } from "../version-writer.ts";
 import type { StoredContent } from "./receive.ts";
 import { isMade } from "./shared.ts";
 import type { ContentChange, NewFile, NewVersion, UploadDeps } from "./verifier.ts";
@@ -135,25 +135,56 @@ async function addFile(changing: Changing, file: NewFile, content: StoredContent
  * `name_exists`, and `storage_quota`.
  */
 async function addVersion(changing: Changing, version: NewVersion, content: StoredContent): Promise<FileRow> {
-  const { act, deps, principal } = changing;
+  const { act, principal } = changing;
   const seen = await readFileFor(act, principal, version.fileId);
-  const { row: old, vault } = seen;
-  if (version.signed !== null && isMade(old, version.signed)) return giveUp(changing, old, content);
+  if (version.signed !== null && isMade(seen.row, version.signed)) return giveUp(changing, seen.row, content);
   requireReplaceable(seen, version.ifMatch);
-  act.requireAccount(old.account_id);
-  const verifier = verifierFor(vault, version);
-  const { columns, ...next } = await verifier.versionColumns(changing, version, old);
-  const { keep } = version;
+  act.requireAccount(seen.row.account_id);
+  return writePlannedVersion(changing, await planVersion(changing, seen, version, content));
+}
+
+/** A version that may be written, as far as its file by itself decides it. Whether its name is free, {@link writePlannedVersion} says. */
+export interface PlannedVersion {
+  readonly old: FileRow;
+  readonly content: StoredContent;
+  readonly next: NextVersion & { readonly columns: Pick<FileRow, "name" | "folder_id"> };
+}
+
+/**
+ * Writes nothing of the file.
+ * @throws ServiceError what {@link verifierFor} and the verifier throw, and what {@link findPlace} refuses the new place with.
+ */
+export async function planVersion(
+  changing: Changing,
+  { row: old, vault }: SeenFile,
+  version: NewVersion,
+  content: StoredContent,
+): Promise<PlannedVersion> {
+  const { act, principal } = changing;
+  const { folderId = old.folder_id, keep } = version;
+  if (folderId !== old.folder_id) await findPlace(act, principal, { vaultId: old.vault_id, folderId });
+  const { columns, ...next } = await verifierFor(vault, version).versionColumns(changing, version, { old, folderId });
   const { blobKey, size, sha256 } = content;
-  const { name = old.name } = columns;
+  const stored = { blob_key: blobKey, size, sha256, budget_id: budgetIdOf(principal) };
+  const isPlaced = columns.name !== old.name || folderId !== old.folder_id;
+  const place = { folder_id: folderId, revision: isPlaced ? old.revision + 1 : old.revision };
+  return { old, content, next: { ...next, columns: { ...columns, ...stored, ...place }, keep, bytes: size } };
+}
+
+/** @throws ServiceError `name_exists`, `storage_quota`, and what {@link spendBudgets} throws. */
+export async function writePlannedVersion(
+  changing: Changing,
+  { old, content: { blobKey, size }, next }: PlannedVersion,
+): Promise<FileRow> {
+  const { act, deps } = changing;
+  const { name, folder_id: folderId } = next.columns;
   // In the trash a name takes no place.
-  if (name !== old.name && old.trashed_at === null)
-    await refuseTakenName(act, "file", { vaultId: old.vault_id, folderId: old.folder_id }, { name });
-  if (!keep) await giveUpContent(act, old, deps.clock.now());
+  if ((name !== old.name || folderId !== old.folder_id) && old.trashed_at === null)
+    await refuseTakenName(act, "file", { vaultId: old.vault_id, folderId }, { name });
+  if (!next.keep) await giveUpContent(act, old, deps.clock.now());
   await claimContent(act, blobKey);
   act.charge(deps, { bytes: size, files: 0 });
-  const stored = { blob_key: blobKey, size, sha256, budget_id: budgetIdOf(principal) };
-  return writeVersion(changing, old, { ...next, columns: { ...columns, ...stored }, keep, bytes: size });
+  return writeVersion(changing, old, next);
 }
 
 /** The bytes that came again are not needed. */

@@ -1,5 +1,6 @@
 /** Content that goes to a public vault: nothing is signed, and nothing is asked of it. */
 import { ServiceError } from "../../../service-error.ts";
+import { newPlace } from "../../items/changing.ts";
 import { DEFAULT_CONTENT_TYPE } from "../rules.ts";
 import type { Verifier } from "./verifier.ts";
 
@@ -24,11 +25,9 @@ export const PLAIN: Verifier = {
       shared_json: null,
     });
   },
-  versionColumns: (_changing, { contentType }, old) =>
-    Promise.resolve({
-      columns: { content_type: contentType ?? old.content_type },
-      how: "replace",
-      entry: null,
-      authorKey: null,
-    }),
+  versionColumns: (_changing, { contentType, name = null }, { old, folderId }) => {
+    const columns = { content_type: contentType ?? old.content_type, name: name ?? old.name };
+    const entry = newPlace(old, { name: columns.name, folderId });
+    return Promise.resolve({ columns, how: "replace", entry, authorKey: null });
+  },
 };

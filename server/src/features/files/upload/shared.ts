@@ -8,7 +8,7 @@ import type { Queries } from "../../../ports/database.ts";
 import type { FileRow } from "../../../ports/tables.ts";
 import { ServiceError } from "../../../service-error.ts";
 import { nameColumn, refuseOutdatedName, requireFolderKey } from "../../folder-names/entries.ts";
-import type { Changing } from "../../items/changing.ts";
+import { type Changing, newPlace } from "../../items/changing.ts";
 import { findMadeItem } from "../../items/made.ts";
 import { requireWriter, type SeenVault } from "../../reach/access.ts";
 import type { ExpectedWrite } from "../../reach/permits.ts";
@@ -102,27 +102,31 @@ export class SharedVerifier implements Verifier {
     };
   }
 
-  async versionColumns({ act, permits }: Changing, version: NewVersion, old: FileRow): Promise<VersionColumns> {
+  async versionColumns(
+    { act, permits }: Changing,
+    version: NewVersion,
+    { old, folderId }: { readonly old: FileRow; readonly folderId: string | null },
+  ): Promise<VersionColumns> {
     const [vault, signed] = [this.#vault, this.#signed];
     const writer = permits.write(vault, signed.version);
     requireSameFile(old, signed);
     const before = requireShared(old);
-    await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: old.folder_id, old: before } });
+    if (signed.entry === null && (version.name !== undefined || folderId !== old.folder_id))
+      throw new ServiceError("validation_failed", "A new name or place comes with a signed entry");
+    await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId, old: before } });
     await requireNewVersionId(act, old, signed);
     const shared = mergeShared(signed, before);
-    const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
+    const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: version.name, old: old.name });
     if (signed.entry !== null && old.trashed_at === null) await requireFolderKey(act, vault, signed.entry.statement);
-    const entry = name === old.name ? "content" : "rename";
+    const entry = newPlace(old, { name, folderId }) ?? "content";
     // The entry that gave the name is kept, so that its signature shows who did. What new content brings after that is not.
-    const replacesEntry = entry === "rename" || (signed.entry !== null && old.entry_how !== entry);
+    const replacesEntry = entry !== "content" || (signed.entry !== null && old.entry_how !== entry);
     return {
       columns: {
         version_id: signed.version.versionId,
         name,
         content_type: this.contentType(version.contentType ?? old.content_type),
         shared_json: JSON.stringify(shared),
-        // A new version may bring a new name along.
-        revision: name === old.name ? old.revision : old.revision + 1,
       },
       how: signed.restores === null ? "replace" : "restore",
       entry: replacesEntry ? entry : null,

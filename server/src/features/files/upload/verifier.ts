@@ -30,6 +30,10 @@ export interface NewVersion extends SentContent {
   readonly kind: "version";
   readonly fileId: string;
   readonly ifMatch: string | undefined;
+  /** The name that it brings along, in the clear. Absent: none. */
+  readonly name?: string | undefined;
+  /** The place that it brings along; null: the top of the vault. Absent: none. */
+  readonly folderId?: string | null | undefined;
   /** False: the content before is given up at once. */
   readonly keep: boolean;
 }
@@ -49,11 +53,10 @@ export type FileColumns = Pick<FileRow, "id" | "version_id" | "name" | "content_
 
 /** The same of a file that gets a new version. */
 export interface VersionColumns {
-  readonly columns: Partial<Pick<FileRow, "version_id" | "name" | "shared_json" | "revision">> &
-    Pick<FileRow, "content_type">;
+  readonly columns: Partial<Pick<FileRow, "version_id" | "shared_json">> & Pick<FileRow, "content_type" | "name">;
   readonly how: "replace" | "restore";
   /** Why the entry before is kept, where the version brings another one. */
-  readonly entry: "content" | "rename" | null;
+  readonly entry: "content" | "rename" | "move" | null;
   /** Whose versions count together, see `keepVersion`. null: the caller's. */
   readonly authorKey: string | null;
 }
@@ -83,7 +86,11 @@ export interface Verifier {
    * rest is left to the act. `ahead`: settles when the signatures have been looked at in the thread pool.
    */
   refuseEarly(deps: UploadDeps, principal: Principal, basis: Basis | null): Promise<{ readonly ahead: Promise<void> }>;
-  /** In the act. Throws what the statements, the signer and the folder's key are refused with. */
+  /** In the act. Throws what the statements, the signer and the folder's key are refused with. `folderId`: where the file is to lie. */
   fileColumns(changing: Changing, file: NewFile, folderId: string | null): Promise<FileColumns>;
-  versionColumns(changing: Changing, version: NewVersion, old: FileRow): Promise<VersionColumns>;
+  versionColumns(
+    changing: Changing,
+    version: NewVersion,
+    file: { readonly old: FileRow; readonly folderId: string | null },
+  ): Promise<VersionColumns>;
 }

@@ -28,14 +28,22 @@ export interface VerifiedChange {
   readonly ahead: Promise<void>;
 }
 
-/** `isSmall`: most of the bytes have come with their headers, so a refusal before they are read would save nothing. */
+interface VerifyOptions {
+  /** Most of the bytes have come with their headers, so a refusal before they are read would save nothing. */
+  readonly isSmall?: boolean;
+  /** A commit will say what the version follows, and where it lies: it alone looks at that. */
+  readonly isHeld?: boolean;
+}
+
 export function verify(
   deps: UploadDeps,
   principal: Principal,
   change: ContentChange,
-  { isSmall = false }: { readonly isSmall?: boolean } = {},
+  { isSmall = false, isHeld = false }: VerifyOptions = {},
 ): Promise<VerifiedChange> {
-  return change.kind === "file" ? verifyFile(deps, principal, change, isSmall) : verifyVersion(deps, principal, change);
+  return change.kind === "file"
+    ? verifyFile(deps, principal, change, isSmall)
+    : verifyVersion(deps, principal, change, isHeld);
 }
 
 /** Throws what {@link findPlace}, {@link verifierFor} and the verifier throw, `name_exists` and `precondition_failed`. */
@@ -61,7 +69,12 @@ async function verifyFile(
 }
 
 /** Throws `owner_only`, `not_found`, and what {@link requireReplaceable}, {@link verifierFor} and the verifier throw. */
-async function verifyVersion(deps: UploadDeps, principal: Principal, version: NewVersion): Promise<VerifiedChange> {
+async function verifyVersion(
+  deps: UploadDeps,
+  principal: Principal,
+  version: NewVersion,
+  isHeld: boolean,
+): Promise<VerifiedChange> {
   requireMayKeepNothing(principal, version);
   const seen = await readFileFor(deps.database, principal, version.fileId);
   const { row: old, vault } = seen;
@@ -72,7 +85,7 @@ async function verifyVersion(deps: UploadDeps, principal: Principal, version: Ne
   const freed = version.keep ? 0 : old.size;
   const verified = { verifier, vault, accountId, vaultId, folderId, old, made: isThere ? old : null, freed };
   if (isThere) return { ...verified, ahead: Promise.resolve() };
-  return { ...verified, ...(await verifier.refuseEarly(deps, principal, { folderId, old })) };
+  return { ...verified, ...(await verifier.refuseEarly(deps, principal, isHeld ? null : { folderId, old })) };
 }
 
 /**

@@ -8,7 +8,7 @@ import { ofEachTest } from "../../../each.test-kit.ts";
 const test = ofEachTest(openTestEngine);
 
 async function lookUntilDone(dispatcher: Dispatcher): Promise<void> {
-  while ((await dispatcher.look()).more);
+  while ((await dispatcher.poll()).more);
 }
 
 async function cursorOf({ deps, accountId }: TestEngine): Promise<number> {
@@ -62,7 +62,7 @@ describe("changes become deliveries", () => {
     }
   });
 
-  it("once, however many look at the same time", async () => {
+  it("once, however many poll at the same time", async () => {
     const webhookId = await test.endpoint();
     const dispatchers = Array.from({ length: 5 }, () => new Dispatcher(test.deps));
     for (let round = 1; round <= 5; round += 1) {
@@ -90,9 +90,9 @@ describe("changes become deliveries", () => {
     const webhookId = await test.endpoint();
     for (let count = 0; count < 450; count += 1) await test.change();
     const dispatcher = new Dispatcher(test.deps);
-    let looks = 1;
-    while ((await dispatcher.look()).more) looks += 1;
-    expect(looks).toBeLessThan(10);
+    let polls = 1;
+    while ((await dispatcher.poll()).more) polls += 1;
+    expect(polls).toBeLessThan(10);
     const { build } = test.deps.database;
     const rows = await test.deps.database.all(
       build.selectFrom("webhook_deliveries").select("sequence").where("webhook_id", "=", webhookId),

@@ -30,7 +30,7 @@ export type Dispatching = Pick<Deps, "database" | "clock" | "random"> & { readon
 /** Changes read at once, and about how many rows one transaction writes: requests run in between. */
 const CHANGES_AT_ONCE = 500;
 const ROWS_AT_ONCE = 200;
-/** Transactions of one look: attempts that are over are recorded in between. */
+/** Transactions of one poll: attempts that are over are recorded in between. */
 const STEPS = 4;
 
 export interface Dispatched {
@@ -40,7 +40,7 @@ export interface Dispatched {
   readonly more: boolean;
 }
 
-/** Looks at the accounts with endpoints, some at a time, and goes on where it stopped. */
+/** Polls the accounts with endpoints, some at a time, and goes on where it stopped. */
 export class Dispatcher {
   readonly #deps: Dispatching;
   #after = "";
@@ -51,7 +51,7 @@ export class Dispatcher {
     this.#deps = deps;
   }
 
-  async look(): Promise<Dispatched> {
+  async poll(): Promise<Dispatched> {
     const { database } = this.#deps;
     if (this.#lagging.length === 0) await this.#findLagging();
     const webhookIds = new Set<string>();

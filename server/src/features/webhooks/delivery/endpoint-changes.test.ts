@@ -14,13 +14,13 @@ const DAY = 86_400_000;
 async function beginAttempt(): Promise<(answer: Answer) => Promise<void>> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   test.answer(() => promise);
-  await test.engine.look();
-  await test.engine.exchange();
+  await test.engine.poll();
+  await test.engine.flush();
   return async (answer) => {
     test.answer(() => ok);
     resolve(answer);
     await test.engine.settled();
-    await test.engine.exchange();
+    await test.engine.flush();
   };
 }
 

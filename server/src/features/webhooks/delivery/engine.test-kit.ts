@@ -24,7 +24,7 @@ export interface TestEngine extends AsyncDisposable {
   endpoint(path?: string, events?: readonly string[]): Promise<string>;
   /** Makes a folder, and so a `folder.created` event. */
   change(): Promise<void>;
-  /** Looks, sends and records until nothing more is to be done at this moment. */
+  /** Polls, sends and records until nothing more is to be done at this moment. */
   run(engine?: Engine): Promise<void>;
   /** One of another process, which may have another clock. */
   another(deps?: Partial<EngineDeps>): Engine;
@@ -144,11 +144,11 @@ async function ageClaims({ deps: { database } }: TestApp, by: number): Promise<v
 
 async function runUntilIdle(engine: Engine): Promise<void> {
   for (;;) {
-    const more = await engine.look();
-    await engine.exchange();
+    const more = await engine.poll();
+    await engine.flush();
     if (engine.inFlight === 0 && !more) return;
     await engine.settled();
-    await engine.exchange();
+    await engine.flush();
   }
 }
 

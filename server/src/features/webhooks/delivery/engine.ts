@@ -15,7 +15,7 @@ import { sharedRates } from "../../rates/store.ts";
 import { liveSecrets } from "../secrets.ts";
 import { webhookHeaders } from "../signing.ts";
 import { Dispatcher } from "./dispatch.ts";
-import { Lanes, type Wanted } from "./lanes.ts";
+import { Lanes, type ClaimLimit } from "./lanes.ts";
 import {
   type DisabledEndpoint,
   type FinishedAttempt,
@@ -40,20 +40,20 @@ export type EngineDeps = Pick<Deps, "database" | "clock" | "random" | "webhookSe
 /** What a lease has beyond the time of one attempt: to begin it and to record it, on a machine that is slow. */
 const LEASE_MARGIN = 15_000;
 /** No attempt begins later than so long after its claim: it would still be under way when others may take it. */
-const LATEST_BEGIN = 5_000;
+const LATEST_START = 5_000;
 /** Abandoned attempts taken back in one transaction. */
 const INTERRUPTED_AT_ONCE = 200;
 /**
- * Elapsed milliseconds between two looks for abandoned attempts. Less than the longest pause between looks for anything: a look
+ * Elapsed milliseconds between two polls for abandoned attempts. Less than the longest pause between polls for anything: a poll
  * that begins some milliseconds early would leave them to the next one.
  */
-const LEASE_LOOK = 4_500;
+const LEASE_POLL = 4_500;
 /** Elapsed milliseconds until attempts are counted for all processes, however few they are. */
 const COUNT_PAUSE = 1_000;
 /** A debt of so many seconds was counted before the clock of the database was set back. */
 const LONGEST_DEBT = 60;
 /** Elapsed milliseconds before an endpoint with an unreadable secret is tried, and reported, again. */
-const UNREADABLE_REST = 60_000;
+const UNREADABLE_BACKOFF = 60_000;
 
 /** Where a delivery goes, and what signs it. */
 interface Receiver {
@@ -62,7 +62,7 @@ interface Receiver {
 }
 
 interface Claimed {
-  readonly wanted: Wanted;
+  readonly wanted: ClaimLimit;
   readonly receiver: Receiver | null;
   readonly deliveries: readonly ClaimedDelivery[];
   readonly due: number | null;
@@ -87,7 +87,7 @@ export class Engine {
   readonly #sending = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #lanesAfter = "";
-  #leasesLookedAt = -Infinity;
+  #leasesPolledAt = -Infinity;
   /** Called when an attempt is over. */
   onFinished: () => void = () => undefined;
 
@@ -111,16 +111,16 @@ export class Engine {
     return this.#finished.length;
   }
 
-  /** Looks for new changes, for what has become due, and for what was abandoned. True: there is more right away. */
-  async look(): Promise<boolean> {
-    await this.#takeBack();
-    const { webhookIds, more } = await this.#dispatcher.look();
+  /** Polls for new changes, for what has become due, and for what was abandoned. True: there is more right away. */
+  async poll(): Promise<boolean> {
+    await this.#reclaim();
+    const { webhookIds, more } = await this.#dispatcher.poll();
     const now = this.#deps.clock.now();
     const page = await listLanes(this.#deps.database, this.#lanesAfter);
     this.#lanesAfter = page.length < LANES_AT_ONCE ? "" : (page.at(-1)?.id ?? "");
-    for (const { id, due } of page) this.#lanes.learn(id, due);
+    for (const { id, due } of page) this.#lanes.setDue(id, due);
     for (const webhookId of webhookIds) this.#lanes.add(webhookId, now);
-    this.#lanes.tidy();
+    this.#lanes.evictIdle();
     return more;
   }
 
@@ -128,9 +128,9 @@ export class Engine {
    * Records what is over, claims what may begin, and begins it. Rejects when the database does; what is over is kept then,
    * and recorded by a later call.
    */
-  async exchange(): Promise<void> {
+  async flush(): Promise<void> {
     const finished = this.#finished;
-    const wanted = this.#stopping.signal.aborted ? [] : this.#lanes.wants();
+    const wanted = this.#stopping.signal.aborted ? [] : this.#lanes.claimable();
     if (finished.length === 0 && wanted.length === 0) return;
     this.#finished = [];
     const asked = this.#deps.clock.elapsed();
@@ -140,7 +140,7 @@ export class Engine {
       );
       for (const { delivery } of finished) this.#mine.delete(delivery.id);
       this.#report(disabled);
-      for (const each of claimed) this.#begin(each, asked);
+      for (const each of claimed) this.#start(each, asked);
       await this.#spend(claimed);
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
@@ -150,7 +150,7 @@ export class Engine {
 
   /**
    * Counts attempts for all processes, a tenth of the pace or a second of them together, and takes over what all have left. What is not
-   * counted makes others a little faster: no attempt fails for it, and the next exchange meets the same database.
+   * counted makes others a little faster: no attempt fails for it, and the next flush meets the same database.
    */
   async #spend(claimed: readonly Claimed[]): Promise<void> {
     if (this.#rates === null) return;
@@ -168,7 +168,7 @@ export class Engine {
     this.#countedAt = elapsed;
     const left = await this.#rates.spend(this.#pace, counts).catch(() => new Map<string, number>());
     for (const [webhookId, attempts] of left)
-      if (attempts > -LONGEST_DEBT * this.#pace.quota) this.#lanes.leave(webhookId, attempts);
+      if (attempts > -LONGEST_DEBT * this.#pace.quota) this.#lanes.capTokens(webhookId, attempts);
   }
 
   /** Begins nothing any more. Resolves when what is under way is recorded, or `patience` (in real milliseconds) is over. */
@@ -178,7 +178,7 @@ export class Engine {
     const timer = setTimeout(() => resolve(undefined), patience);
     await Promise.race([Promise.all(this.#sending), over]);
     clearTimeout(timer);
-    await this.exchange();
+    await this.flush();
   }
 
   /** Resolves when every attempt that has begun is over. */
@@ -189,7 +189,7 @@ export class Engine {
   async #recordAndClaim(
     recording: Recording,
     finished: readonly FinishedAttempt[],
-    wanted: readonly Wanted[],
+    wanted: readonly ClaimLimit[],
   ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
     const recorded = await recordAttempts(this.#deps, recording, finished);
     const claimed = await this.#claimAll(recording.transaction, wanted);
@@ -197,7 +197,7 @@ export class Engine {
     return { claimed, disabled: [...recorded.disabled] };
   }
 
-  async #claimAll(transaction: Queries, all: readonly Wanted[]): Promise<Claimed[]> {
+  async #claimAll(transaction: Queries, all: readonly ClaimLimit[]): Promise<Claimed[]> {
     const endpoints = await findEndpoints(
       transaction,
       all.map(({ webhookId }) => webhookId),
@@ -221,7 +221,7 @@ export class Engine {
     });
   }
 
-  /** null: gone, paused or unreadable. Nothing is claimed, and the lane is empty until a look finds it again. */
+  /** null: gone, paused or unreadable. Nothing is claimed, and the lane is empty until a poll finds it again. */
   #receiverOf(endpoint: WebhookRow | undefined): Receiver | null {
     const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
     return endpoint === undefined || secrets === null ? null : { url: endpoint.url, secrets };
@@ -236,16 +236,16 @@ export class Engine {
     try {
       return liveSecrets(this.#deps.atRest, endpoint, this.#deps.clock.now());
     } catch (error) {
-      this.#lanes.rest(endpoint.id, UNREADABLE_REST);
+      this.#lanes.backOff(endpoint.id, UNREADABLE_BACKOFF);
       this.#deps.log.error({ job: "webhooks", err: error, webhookId: endpoint.id }, "a secret cannot be decrypted");
       return null;
     }
   }
 
-  #begin({ wanted, receiver, deliveries, due }: Claimed, asked: number): void {
+  #start({ wanted, receiver, deliveries, due }: Claimed, asked: number): void {
     // A process that was paused since then may find that others have taken it over, and made the attempt.
-    const isLate = this.#deps.clock.elapsed() - asked > LATEST_BEGIN;
-    this.#lanes.begin(wanted.webhookId, isLate ? 0 : deliveries.length, due);
+    const isLate = this.#deps.clock.elapsed() - asked > LATEST_START;
+    this.#lanes.start(wanted.webhookId, isLate ? 0 : deliveries.length, due);
     if (receiver === null || isLate) return;
     for (const delivery of deliveries) {
       this.#mine.add(delivery.id);
@@ -271,10 +271,10 @@ export class Engine {
     this.onFinished();
   }
 
-  async #takeBack(): Promise<void> {
+  async #reclaim(): Promise<void> {
     const { clock, database } = this.#deps;
     const began = clock.elapsed();
-    if (began - this.#leasesLookedAt < LEASE_LOOK) return;
+    if (began - this.#leasesPolledAt < LEASE_POLL) return;
     const bounds = { longest: this.#lease, limit: INTERRUPTED_AT_ONCE };
     for (let count = INTERRUPTED_AT_ONCE; count === INTERRUPTED_AT_ONCE;) {
       count = await database.transaction(async (transaction) => {
@@ -284,7 +284,7 @@ export class Engine {
         return recordInterrupted(this.#deps, transaction, others);
       });
     }
-    this.#leasesLookedAt = began;
+    this.#leasesPolledAt = began;
   }
 
   #report(disabled: readonly DisabledEndpoint[]): void {

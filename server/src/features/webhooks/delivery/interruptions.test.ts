@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lookPause } from "../../../ports/news.ts";
+import { pollPause } from "../../../ports/news.ts";
 import { CLAIM_MARGIN, claimsOf, endClaims } from "./queue-store.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./engine.test-kit.ts";
 import { wrapped } from "../../../wrapped.test-kit.ts";
@@ -16,8 +16,8 @@ describe("a process that ends between sending and recording", () => {
   async function attemptAndDie(test: TestEngine): Promise<void> {
     test.answer(() => new Promise(() => undefined));
     const dead = test.another();
-    await dead.look();
-    await dead.exchange();
+    await dead.poll();
+    await dead.flush();
     test.answer(() => ok);
   }
 
@@ -42,7 +42,7 @@ describe("a process that ends between sending and recording", () => {
     expect((await test.attempts(delivery.id)).map(({ error }) => error)).toEqual(["interrupted", ""]);
   });
 
-  it("is looked for at every rare look, however long the last one took", async () => {
+  it("is looked for at every rare poll, however long the last one took", async () => {
     const webhookId = await test.endpoint();
     await test.change();
     const { database } = test.deps;
@@ -54,13 +54,13 @@ describe("a process that ends between sending and recording", () => {
     });
     const living = test.another({ database: slow });
     const began = test.app.clock.elapsed();
-    await living.look();
+    await living.poll();
     await attemptAndDie(test);
     await test.ageClaims(LEASE + CLAIM_MARGIN);
-    const next = began + lookPause({ isLive: true });
-    // A timer may be a little early for the look, which begins a little after it.
+    const next = began + pollPause({ isLive: true });
+    // A timer may be a little early for the poll, which begins a little after it.
     test.app.clock.advance(next - 1 - test.app.clock.elapsed());
-    await living.look();
+    await living.poll();
     expect(await test.delivery(webhookId)).toMatchObject({ status: "pending", last_error: "interrupted" });
   });
 
@@ -94,15 +94,15 @@ describe("a process that ends between sending and recording", () => {
     const answer = Promise.withResolvers<Answer>();
     test.answer(() => answer.promise);
     const slow = test.another();
-    await slow.look();
-    await slow.exchange();
+    await slow.poll();
+    await slow.flush();
     test.answer(() => ok);
     test.app.clock.advance(60_000);
     await test.ageClaims(60_000);
     await test.run();
     answer.resolve(failing("HTTP 500"));
     await slow.settled();
-    await slow.exchange();
+    await slow.flush();
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 2, http_status: 200 });
     expect(await test.webhook(webhookId)).toMatchObject({ last_delivery_status: "success", failing_since: null });
   });
@@ -114,12 +114,12 @@ describe("a clock that is set", () => {
     await test.change();
     const answer = Promise.withResolvers<Answer>();
     test.answer(() => answer.promise);
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     test.app.clock.advance(30 * DAY);
     await test.ageClaims(30 * DAY);
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     answer.resolve(ok);
     await test.run();
     expect(test.sent).toHaveLength(1);
@@ -143,13 +143,13 @@ describe("processes whose clocks differ", () => {
     await test.change();
     const answer = Promise.withResolvers<Answer>();
     test.answer(() => answer.promise);
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     const { clock } = test.app;
     const skewed = { now: () => clock.now() + skew, elapsed: () => clock.elapsed() };
     const other = test.another({ clock: skewed });
-    await other.look();
-    await other.exchange();
+    await other.poll();
+    await other.flush();
     expect(test.sent).toHaveLength(1);
     answer.resolve(ok);
     await test.run();
@@ -173,8 +173,8 @@ describe("a process that stands still between a claim and its attempt", () => {
       },
     });
     const slow = test.another({ database: stalling });
-    await slow.look();
-    await slow.exchange();
+    await slow.poll();
+    await slow.flush();
     await slow.settled();
     expect(test.sent).toHaveLength(1);
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 2 });
@@ -189,23 +189,23 @@ describe("attempts at once to one endpoint", () => {
     test.answer(() => new Promise(() => undefined));
     const engines = [test.engine, test.another(), test.another(), test.another()];
     const exchangeAll = async (): Promise<void> => {
-      for (const engine of engines) await engine.look();
-      await Promise.all(engines.map((engine) => engine.exchange()));
+      for (const engine of engines) await engine.poll();
+      await Promise.all(engines.map((engine) => engine.flush()));
     };
     await exchangeAll();
     await exchangeAll();
     expect(test.sent).toHaveLength(2);
     await test.ageClaims(LEASE + CLAIM_MARGIN);
     const another = test.another();
-    await another.look();
-    await another.exchange();
+    await another.poll();
+    await another.flush();
     expect(test.sent).toHaveLength(4);
   });
 
   it("are as many as it bears, also where two processes claim at the same moment", async () => {
     const webhookId = await test.endpoint();
     for (let count = 0; count < 6; count += 1) await test.change();
-    await test.engine.look();
+    await test.engine.poll();
     const { clock, database } = test.deps;
     const claims = claimsOf(database);
     const wanted = [{ webhookId, dueBy: clock.now(), limit: 2, most: 2 }];

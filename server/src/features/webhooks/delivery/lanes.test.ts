@@ -11,8 +11,8 @@ function open(settings: Partial<{ concurrency: number; endpointConcurrency: numb
   const lanes = new Lanes({ concurrency: 64, endpointConcurrency: 8, endpointRate: 20, ...settings }, clock);
   /** Claims everything that is wanted, and says that more is due. */
   const begin = (): Record<string, number> => {
-    const wanted = lanes.wants();
-    for (const { webhookId, limit } of wanted) lanes.begin(webhookId, limit, time.now);
+    const wanted = lanes.claimable();
+    for (const { webhookId, limit } of wanted) lanes.start(webhookId, limit, time.now);
     return Object.fromEntries(wanted.map(({ webhookId, limit }) => [webhookId, limit]));
   };
   const end = (webhookId: string, times: number, outcome: typeof success | typeof failure = success): void => {
@@ -24,7 +24,7 @@ function open(settings: Partial<{ concurrency: number; endpointConcurrency: numb
 describe("a lane", () => {
   it("opens with two attempts at once, and has one more for each good answer, up to its limit", () => {
     const { lanes, begin, end, time } = open({ endpointRate: 1000 });
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     expect(begin()).toEqual({ a: 2 });
     expect(begin()).toEqual({});
     end("a", 2);
@@ -36,7 +36,7 @@ describe("a lane", () => {
 
   it("begins no more than its rate in a second, whatever is done to the clock", () => {
     const { lanes, begin, end, time } = open({ endpointRate: 10 });
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     let begun = 0;
     const turn = (): void => {
       const count = begin()["a"] ?? 0;
@@ -55,15 +55,15 @@ describe("a lane", () => {
 
   it("of which others have all that is due is left to them for a while, and asked for at once when more becomes due", () => {
     const { lanes, time, begin } = open();
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     const inVain = (): void => {
-      expect(lanes.wants()).toMatchObject([{ webhookId: "a" }]);
-      lanes.begin("a", 0, time.now);
+      expect(lanes.claimable()).toMatchObject([{ webhookId: "a" }]);
+      lanes.start("a", 0, time.now);
     };
     inVain();
     time.elapsed += 99;
     expect(begin()).toEqual({});
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     expect(begin()).toEqual({});
     lanes.add("a", START);
     inVain();
@@ -74,16 +74,16 @@ describe("a lane", () => {
 
   it("with attempts of its own under way is asked for at every turn, whatever others have", () => {
     const { lanes, time, begin, end } = open();
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     expect(begin()).toEqual({ a: 2 });
     end("a", 1);
-    lanes.begin("a", 0, time.now);
+    lanes.start("a", 0, time.now);
     expect(begin()).toEqual({ a: 2 });
   });
 
   it("that keeps failing gets one attempt at a time, until one succeeds", () => {
     const { lanes, begin, end, time } = open({ endpointRate: 1000 });
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     for (let failures = 0; failures < FAILURES_TO_BREAK;) {
       const count = begin()["a"] ?? 0;
       end("a", count, failure);
@@ -100,7 +100,7 @@ describe("a lane", () => {
 
   it("whose receiver asks for patience rests", () => {
     const { lanes, begin, time } = open();
-    lanes.learn("a", START);
+    lanes.setDue("a", START);
     begin();
     lanes.end("a", { failure: "HTTP 429", retryAfter: 30_000 });
     time.elapsed += 29_999;
@@ -111,12 +111,12 @@ describe("a lane", () => {
 
   it("has what is due, and what was due before the clock was set back, and nothing else", () => {
     const { lanes, begin, time } = open();
-    lanes.learn("later", START + 1);
+    lanes.setDue("later", START + 1);
     expect(begin()).toEqual({});
     time.now += 1;
     expect(Object.keys(begin())).toEqual(["later"]);
-    lanes.learn("ahead", START + 30 * 86_400_000);
-    expect(lanes.wants()).toMatchObject([{ webhookId: "ahead", dueBy: Number.MAX_SAFE_INTEGER }]);
+    lanes.setDue("ahead", START + 30 * 86_400_000);
+    expect(lanes.claimable()).toMatchObject([{ webhookId: "ahead", dueBy: Number.MAX_SAFE_INTEGER }]);
   });
 });
 
@@ -124,7 +124,7 @@ describe("lanes together", () => {
   it("take turns: none is left out for long, however much waits in the others", () => {
     const { lanes, begin, end, time } = open({ concurrency: 4, endpointRate: 1000 });
     const names = Array.from({ length: 20 }, (_, at) => `lane ${at}`);
-    for (const name of names) lanes.learn(name, START);
+    for (const name of names) lanes.setDue(name, START);
     const served = new Map<string, number>();
     for (let turn = 0; turn < 200; turn += 1) {
       time.elapsed += 100;
@@ -140,14 +140,14 @@ describe("lanes together", () => {
 
   it("that never answered well have half of all attempts at most: a hundred dead ones stop nobody", () => {
     const { lanes, begin, end, time } = open({ concurrency: 8 });
-    lanes.learn("good", START);
+    lanes.setDue("good", START);
     const first = begin()["good"] ?? 0;
     end("good", first);
-    for (let at = 0; at < 100; at += 1) lanes.learn(`dead ${at}`, START);
-    lanes.learn("good", null);
+    for (let at = 0; at < 100; at += 1) lanes.setDue(`dead ${at}`, START);
+    lanes.setDue("good", null);
     const dead = begin();
     expect(Object.values(dead).reduce((sum, count) => sum + count, 0)).toBe(4);
-    lanes.learn("good", START);
+    lanes.setDue("good", START);
     for (let turn = 0; turn < 50; turn += 1) {
       time.elapsed += 1000;
       const begun = begin();
@@ -159,34 +159,34 @@ describe("lanes together", () => {
 
   it("never exceed what may be in flight altogether", () => {
     const { lanes, begin } = open({ concurrency: 10 });
-    for (let at = 0; at < 50; at += 1) lanes.learn(`lane ${at}`, START);
+    for (let at = 0; at < 50; at += 1) lanes.setDue(`lane ${at}`, START);
     for (let turn = 0; turn < 10; turn += 1) begin();
     expect(lanes.inFlight).toBeLessThanOrEqual(10);
   });
 
   it("are forgotten when nothing waits, so that memory is held by what is due and by what fails", () => {
     const { lanes, begin, end, time } = open({ concurrency: 10_000 });
-    for (let at = 0; at < 1000; at += 1) lanes.learn(`lane ${at}`, START);
+    for (let at = 0; at < 1000; at += 1) lanes.setDue(`lane ${at}`, START);
     for (const [name, count] of Object.entries(begin())) {
       end(name, count, name === "lane 7" ? failure : success);
-      lanes.learn(name, null);
+      lanes.setDue(name, null);
     }
     expect(lanes.size).toBe(1000);
     time.elapsed += 60_000;
-    lanes.tidy();
+    lanes.evictIdle();
     expect(lanes.size).toBe(1);
   });
 
   it("that failed are forgotten an hour after their last attempt: endpoints that are deleted leave nothing behind", () => {
     const { lanes, begin, end, time } = open();
-    lanes.learn("gone", START);
+    lanes.setDue("gone", START);
     for (const [name, count] of Object.entries(begin())) end(name, count, failure);
-    lanes.learn("gone", null);
+    lanes.setDue("gone", null);
     time.elapsed += 60 * 60_000 - 1;
-    lanes.tidy();
+    lanes.evictIdle();
     expect(lanes.size).toBe(1);
     time.elapsed += 1;
-    lanes.tidy();
+    lanes.evictIdle();
     expect(lanes.size).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ export const FAILURES_TO_BREAK = 5;
 const FIRST_CONCURRENCY = 2;
 
 /** A receiver that asks for patience gets it for everything that waits for it, up to this. The one that it refused waits longer. */
-const LONGEST_REST = 15 * 60_000;
+const LONGEST_BACKOFF = 15 * 60_000;
 
 /**
  * So long an endpoint is left to other processes whose attempts are all that it bears. Milliseconds. Each process then keeps
@@ -25,7 +25,7 @@ const LONGEST_REST = 15 * 60_000;
 const LEFT_TO_OTHERS = 100;
 
 /** So long after its last attempt it is forgotten that an endpoint failed: it may be gone for good. */
-const LONGEST_GRUDGE = 60 * 60_000;
+const FAILURE_MEMORY = 60 * 60_000;
 
 /** What is due later is forgotten, and found in the database again when its time comes near. */
 const HORIZON = 60_000;
@@ -33,7 +33,7 @@ const HORIZON = 60_000;
 export type LaneSettings = Pick<WebhookSettings, "concurrency" | "endpointConcurrency" | "endpointRate">;
 
 /** What may be claimed now. */
-export interface Wanted {
+export interface ClaimLimit {
   readonly webhookId: string;
   readonly limit: number;
   /** Attempts to the endpoint at once, with those of other processes. */
@@ -53,7 +53,7 @@ interface Lane {
   tokens: number;
   filledAt: number;
   /** Elapsed: nothing is sent before. */
-  restUntil: number;
+  backOffUntil: number;
   /** Elapsed: it is not asked for before, unless something more becomes due. */
   othersUntil: number;
   /** Elapsed, of the last attempt. */
@@ -84,7 +84,7 @@ export class Lanes {
   }
 
   /** Something of the endpoint's is due then; null: nothing waits. */
-  learn(webhookId: string, due: number | null): void {
+  setDue(webhookId: string, due: number | null): void {
     const known = this.#lanes.get(webhookId);
     if (known !== undefined) known.due = due ?? Infinity;
     else if (due !== null && this.#isNear(due)) this.#lanes.set(webhookId, this.#newLane(due));
@@ -92,18 +92,18 @@ export class Lanes {
 
   /** Something more of the endpoint's is due then. */
   add(webhookId: string, due: number): void {
-    this.learn(webhookId, Math.min(due, this.#lanes.get(webhookId)?.due ?? Infinity));
+    this.setDue(webhookId, Math.min(due, this.#lanes.get(webhookId)?.due ?? Infinity));
     const lane = this.#lanes.get(webhookId);
     if (lane !== undefined) lane.othersUntil = -Infinity;
   }
 
-  /** What may begin now, in turns. The caller claims it and says so with {@link begin}, in this order. */
-  wants(): Wanted[] {
+  /** What may begin now, in turns. The caller claims it and says so with {@link start}, in this order. */
+  claimable(): ClaimLimit[] {
     const now = this.#clock.now();
     const { concurrency } = this.#settings;
     let room = concurrency - this.#inFlight;
     let unprovenRoom = Math.max(1, Math.floor(concurrency / 2)) - this.#unproven;
-    const wanted: Wanted[] = [];
+    const wanted: ClaimLimit[] = [];
     for (const [webhookId, lane] of this.#lanes) {
       if (room <= 0) break;
       if (!isDue(lane.due, now)) continue;
@@ -120,7 +120,7 @@ export class Lanes {
   }
 
   /** So many were claimed, and `due` is when the next one is; the endpoint goes to the end of the line. */
-  begin(webhookId: string, count: number, due: number | null): void {
+  start(webhookId: string, count: number, due: number | null): void {
     const lane = this.#lanes.get(webhookId);
     if (lane === undefined) return;
     lane.due = due ?? Infinity;
@@ -133,7 +133,7 @@ export class Lanes {
   }
 
   /** All processes together have left so many of the attempts that the endpoint may get now; below zero: it has had more. */
-  leave(webhookId: string, left: number): void {
+  capTokens(webhookId: string, left: number): void {
     const lane = this.#lanes.get(webhookId);
     if (lane !== undefined) lane.tokens = Math.min(this.#fill(lane), left);
   }
@@ -151,31 +151,31 @@ export class Lanes {
     } else {
       lane.failures += 1;
       lane.successes = 0;
-      this.rest(webhookId, Math.min(outcome?.retryAfter ?? 0, LONGEST_REST));
+      this.backOff(webhookId, Math.min(outcome?.retryAfter ?? 0, LONGEST_BACKOFF));
     }
     const isProven = lane.successes > 0;
     if (wasProven !== isProven) this.#unproven += isProven ? -lane.inFlight : lane.inFlight;
   }
 
   /** Nothing of the endpoint's begins for so many milliseconds. */
-  rest(webhookId: string, milliseconds: number): void {
+  backOff(webhookId: string, milliseconds: number): void {
     const lane = this.#lanes.get(webhookId);
-    if (lane !== undefined) lane.restUntil = Math.max(lane.restUntil, this.#clock.elapsed() + milliseconds);
+    if (lane !== undefined) lane.backOffUntil = Math.max(lane.backOffUntil, this.#clock.elapsed() + milliseconds);
   }
 
   /** Forgets endpoints with nothing due soon and nothing to remember. */
-  tidy(): void {
+  evictIdle(): void {
     const elapsed = this.#clock.elapsed();
     for (const [webhookId, lane] of this.#lanes) {
       const isFull = this.#fill(lane) >= this.#settings.endpointRate;
       const isIdle = lane.inFlight === 0 && !this.#isNear(lane.due);
-      const isForgiven = lane.failures === 0 || lane.endedAt + LONGEST_GRUDGE <= elapsed;
-      if (isIdle && isFull && isForgiven && lane.restUntil <= elapsed) this.#lanes.delete(webhookId);
+      const isForgiven = lane.failures === 0 || lane.endedAt + FAILURE_MEMORY <= elapsed;
+      if (isIdle && isFull && isForgiven && lane.backOffUntil <= elapsed) this.#lanes.delete(webhookId);
     }
   }
 
   #newLane(due: number): Lane {
-    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity, othersUntil: -Infinity };
+    const counters = { inFlight: 0, failures: 0, successes: 0, backOffUntil: -Infinity, othersUntil: -Infinity };
     return {
       due,
       ...counters,
@@ -196,7 +196,7 @@ export class Lanes {
   }
 
   #roomOf(lane: Lane, most: number): number {
-    if (Math.max(lane.restUntil, lane.othersUntil) > this.#clock.elapsed()) return 0;
+    if (Math.max(lane.backOffUntil, lane.othersUntil) > this.#clock.elapsed()) return 0;
     return Math.min(most - lane.inFlight, Math.floor(this.#fill(lane)));
   }
 

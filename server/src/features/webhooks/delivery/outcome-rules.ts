@@ -90,7 +90,7 @@ export function followAttempt(
   end: DeliveryEnd,
   now: number,
 ): { readonly state: EndpointState; readonly disabled: DisableReason | null } {
-  const state = note(endpoint, end, now);
+  const state = recordAttempt(endpoint, end, now);
   if (end.status === "success") return { state: { ...state, failing_since: null }, disabled: null };
   // A clock that was set back must not keep a beginning that lies ahead: the endpoint would never be turned off.
   const since = Math.min(endpoint.failing_since ?? now, now);
@@ -104,7 +104,7 @@ export function followAttempt(
  * one. It shows and counts as every attempt does.
  */
 export function followBlameless(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
-  return note(endpoint, end, now);
+  return recordAttempt(endpoint, end, now);
 }
 
 /** Attempts that failed one after the other, of any delivery; a success begins again (decisions §6, `failureCount`). */
@@ -112,7 +112,7 @@ export function countFailures(before: number, status: DeliveryEnd["status"]): nu
   return status === "success" ? 0 : before + 1;
 }
 
-function note(endpoint: EndpointState, { status }: DeliveryEnd, now: number): EndpointState {
+function recordAttempt(endpoint: EndpointState, { status }: DeliveryEnd, now: number): EndpointState {
   const failures = countFailures(endpoint.failure_count, status);
   return { ...endpoint, failure_count: failures, last_delivery_status: status, last_delivery_at: now };
 }

@@ -127,7 +127,7 @@ const locks = prepared((build, { ids }: Ids) =>
 
 const claimBy = (now: RawBuilder<number>) =>
   prepared((build, value: Row<Claim & ClaimTerms>) =>
-    take(build, value, now)
+    claim(build, value, now)
       .where("id", "in", mostDue(build, value, now))
       // Once more: where writers run side by side, another may have claimed it since it was chosen.
       .where("status", "=", "pending")
@@ -145,7 +145,7 @@ const claimAllBy = (now: RawBuilder<number>) =>
       .skipLocked();
     const columns = { webhookId: "text", dueBy: "bigint", limit: "bigint", most: "bigint" } as const;
     const claims = rowsIn(build, value.claims, columns);
-    return take(build, value, now)
+    return claim(build, value, now)
       .where("id", "=", sql<string>`any(array(select due.id from ${claims} cross join lateral ${due} as due))`)
       .where("status", "=", "pending")
       .returning(CLAIMED);
@@ -153,7 +153,7 @@ const claimAllBy = (now: RawBuilder<number>) =>
 
 const CLAIMED = ["id", "webhook_id", "message_id", "payload", "trigger", "attempts", "max_attempts"] as const;
 
-function take(build: Queries["build"], { now, lease }: Row<ClaimTerms>, databaseNow: RawBuilder<number>) {
+function claim(build: Queries["build"], { now, lease }: Row<ClaimTerms>, databaseNow: RawBuilder<number>) {
   return build.updateTable("webhook_deliveries").set((row) => ({
     status: "delivering",
     attempts: row("attempts", "+", 1),

@@ -18,9 +18,9 @@ describe("a dead endpoint among a hundred", () => {
       const never = new Promise<Answer>(() => undefined);
       test.answer(({ url }) => (dead && url.endsWith("/dead") ? never : ok));
       for (let count = 0; count < 3; count += 1) await test.change();
-      await test.engine.look();
+      await test.engine.poll();
       for (let turn = 1; ; turn += 1) {
-        await test.engine.exchange();
+        await test.engine.flush();
         // Not `settled`: the dead one never is. Answers of the others are there after a turn of the event loop.
         await new Promise((resolve) => setImmediate(resolve));
         if (test.sent.filter(({ url }) => !url.endsWith("/dead")).length === 297) return turn;
@@ -36,16 +36,16 @@ describe("the queue", () => {
   it("keeps an outcome that could not be recorded, and records it when the database is back", async () => {
     const webhookId = await test.endpoint();
     await test.change();
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     await test.engine.settled();
     const { database } = test.deps;
     const broken = wrapped(database, { act: () => Promise.reject(new Error("away")) });
     const deps = test.deps as { database: typeof database };
     deps.database = broken;
-    await expect(test.engine.exchange()).rejects.toThrow("away");
+    await expect(test.engine.flush()).rejects.toThrow("away");
     deps.database = database;
-    await test.engine.exchange();
+    await test.engine.flush();
     expect(test.sent).toHaveLength(1);
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 1 });
   });
@@ -54,10 +54,10 @@ describe("the queue", () => {
     const webhookId = await test.endpoint();
     test.answer(() => ({ ...failing("HTTP 500"), responseBody: `"é" \\ '{},\n\u{1f600} ${"\u{1f600}".charAt(0)}` }));
     await test.change();
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     await test.engine.settled();
-    await test.engine.exchange();
+    await test.engine.flush();
     const { id } = await test.delivery(webhookId);
     expect(await test.attempts(id)).toMatchObject([
       { number: 1, trigger: "scheduled", http_status: 500, error: "HTTP 500", duration: 1 },
@@ -74,8 +74,8 @@ describe("the queue", () => {
     const another = test.another();
     const sentTo = (): string[] => test.sent.map(({ url }) => new URL(url).pathname).sort();
     for (const engine of [test.engine, another]) {
-      await engine.look();
-      await engine.exchange();
+      await engine.poll();
+      await engine.flush();
       expect(sentTo()).toEqual([...paths, ...paths].sort());
     }
     expect(another.inFlight).toBe(0);
@@ -86,8 +86,8 @@ describe("the queue", () => {
     await test.change();
     const answer = Promise.withResolvers<Answer>();
     test.answer(() => answer.promise);
-    await test.engine.look();
-    await test.engine.exchange();
+    await test.engine.poll();
+    await test.engine.flush();
     const gone = await test.app.ask("DELETE", `/api/webhooks/${webhookId}`, { key: test.key });
     expect(gone.status).toBe(204);
     answer.resolve(ok);

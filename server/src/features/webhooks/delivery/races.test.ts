@@ -7,15 +7,15 @@ const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const HOUR = 3_600_000;
 const LEASE = 30_000;
 
-/** One step of somebody: an engine looks, exchanges, or dies and is replaced; a change is made; time passes. */
+/** One step of somebody: an engine polls, flushes, or dies and is replaced; a change is made; time passes. */
 type Step =
-  | { readonly kind: "look" | "exchange" | "settle" | "die"; readonly who: number }
+  | { readonly kind: "poll" | "flush" | "settle" | "die"; readonly who: number }
   | { readonly kind: "change" }
   | { readonly kind: "advance"; readonly by: number };
 
 const who = fc.integer({ min: 0, max: 1 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("look", "exchange", "settle"), who }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("poll", "flush", "settle"), who }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("die" as const), who }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("change" as const) }) },
   {
@@ -67,8 +67,8 @@ describe("two engines on one database, which die, and whose clock is set forward
     for (let count = 0; count < 10; count += 1) await test.change();
     const engines = [test.engine, test.another(), test.another()];
     for (let turn = 0; turn < 30; turn += 1) {
-      await Promise.all(engines.map((engine) => engine.look()));
-      await Promise.all(engines.map((engine) => engine.exchange()));
+      await Promise.all(engines.map((engine) => engine.poll()));
+      await Promise.all(engines.map((engine) => engine.flush()));
       await Promise.all(engines.map((engine) => engine.settled()));
       // Each leaves an endpoint to the others for a moment where they have all of it.
       test.app.clock.advance(100);
@@ -92,10 +92,10 @@ async function play(test: TestEngine, steps: readonly Step[]): Promise<number> {
       changes += 1;
     } else {
       const engine = engines[each.who] ?? test.engine;
-      if (each.kind === "look") await engine.look();
+      if (each.kind === "poll") await engine.poll();
       // Its answers are on their way, and it is never asked again.
       else if (each.kind === "die") engines[each.who] = test.another();
-      else if (each.kind === "exchange") await engine.exchange();
+      else if (each.kind === "flush") await engine.flush();
       else await engine.settled();
     }
   }

@@ -1,13 +1,13 @@
-/** Keeps the engine turning: looks, more often where there are no news, and an exchange whenever attempts are over. */
-import { lookPause } from "../../../ports/news.ts";
+/** Keeps the engine turning: polls, more often where there are no news, and flushes whenever attempts are over. */
+import { pollPause } from "../../../ports/news.ts";
 import { Engine, type EngineDeps } from "./engine.ts";
 
-/** Between two turns, in milliseconds: a lane that rested may send again. Without a look nothing is read. */
+/** Between two turns, in milliseconds: a lane that backed off may send again. Without a poll nothing is read. */
 const PAUSE = 250;
-/** Between two looks that news ask for. The writer of a change waits for none. */
+/** Between two polls that news ask for. The writer of a change waits for none. */
 const LEAST_PAUSE = 50;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
-const REST = 5_000;
+const FAILURE_PAUSE = 5_000;
 /**
  * Attempts that end together are recorded together, because commits cost most. It waits as long as they keep ending
  * within LULL milliseconds of each other and others are under way. It waits for GATHER at most, so that a slow
@@ -25,13 +25,13 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
   const engine = new Engine(deps);
   const stopping = new AbortController();
   const bell = new Bell();
-  const looks = new Looks(deps);
+  const polls = new PollSchedule(deps);
   engine.onFinished = () => bell.ring();
   const deaf = deps.database.news.onChange(() => {
-    looks.hasten();
+    polls.hasten();
     bell.ring();
   });
-  const running = turnUntil(stopping.signal, { engine, bell, looks, deps });
+  const running = turnUntil(stopping.signal, { engine, bell, polls, deps });
   let stopped: Promise<void> | null = null;
   const stop = async (patience: number): Promise<void> => {
     deaf();
@@ -48,12 +48,12 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
 interface Turning {
   readonly engine: Engine;
   readonly bell: Bell;
-  readonly looks: Looks;
+  readonly polls: PollSchedule;
   readonly deps: EngineDeps;
 }
 
-/** When the next look is due, in elapsed milliseconds. */
-class Looks {
+/** When the next poll is due, in elapsed milliseconds. */
+class PollSchedule {
   readonly #deps: Pick<EngineDeps, "clock" | "database">;
   #last = -Infinity;
   #dueAt = -Infinity;
@@ -66,9 +66,9 @@ class Looks {
     return this.#dueAt - this.#deps.clock.elapsed();
   }
 
-  begin(): void {
+  started(): void {
     this.#last = this.#deps.clock.elapsed();
-    this.#dueAt = this.#last + lookPause(this.#deps.database.news);
+    this.#dueAt = this.#last + pollPause(this.#deps.database.news);
   }
 
   /** There is more right away. */
@@ -82,26 +82,26 @@ class Looks {
 }
 
 async function turnUntil(signal: AbortSignal, turning: Turning): Promise<void> {
-  const { engine, bell, looks, deps } = turning;
+  const { engine, bell, polls, deps } = turning;
   while (!signal.aborted) {
     try {
-      if (looks.wait <= 0) {
-        looks.begin();
-        if (await engine.look()) looks.again();
+      if (polls.wait <= 0) {
+        polls.started();
+        if (await engine.poll()) polls.again();
       }
-      await engine.exchange();
+      await engine.flush();
     } catch (error) {
       deps.log.error({ job: "webhooks", err: error }, "webhooks have to wait");
-      await bell.wait(REST, () => signal.aborted);
+      await bell.wait(FAILURE_PAUSE, () => signal.aborted);
       continue;
     }
-    if (looks.wait === -Infinity) {
+    if (polls.wait === -Infinity) {
       // Requests come in between.
       await new Promise((resolve) => setImmediate(resolve));
       continue;
     }
-    const isDue = (): boolean => engine.unrecorded > 0 || looks.wait <= 0 || signal.aborted;
-    await bell.wait(Math.min(PAUSE, Math.max(1, looks.wait)), isDue);
+    const isDue = (): boolean => engine.unrecorded > 0 || polls.wait <= 0 || signal.aborted;
+    await bell.wait(Math.min(PAUSE, Math.max(1, polls.wait)), isDue);
     await gather(signal, turning);
   }
 }

@@ -17,15 +17,15 @@ export default command({
     const { task, signal } = context;
     const vault = await findVault(task, nameOrId);
     const client = await context.client();
-    const found = { folders: await all(client.folders.list({ vaultId: vault.id, limit: 1000 }, { signal })) };
+    const listed = { folders: await all(client.folders.list({ vaultId: vault.id, limit: 1000 }, { signal })) };
     const files = folders ? [] : await all(client.files.list({ vaultId: vault.id, limit: 1000 }, { signal }));
-    const tree = treeOf(found.folders, files, depth);
+    const tree = treeOf(listed.folders, files, depth);
     const lines = [
       untrusted(vault.name),
       ...treeLines(tree.items),
-      `${String(found.folders.length)} folders${folders ? "" : `, ${String(files.length)} files`}`,
+      `${String(listed.folders.length)} folders${folders ? "" : `, ${String(files.length)} files`}`,
     ];
-    const exit = reportClosed(context, [...found.folders, ...files]);
+    const exit = reportClosed(context, [...listed.folders, ...files]);
     return done({ vaultId: vault.id, name: vault.name, ...tree }, lines, { exit });
   },
 });

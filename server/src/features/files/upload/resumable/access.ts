@@ -13,7 +13,7 @@ import { findUpload, findUploadOfMember } from "./store.ts";
  * Uploads of the account. In a shared vault those whose version the caller signed, and all of them for the vault's
  * owner. Nobody can finish another member's, so nobody else may spoil it either. Throws `not_found`.
  */
-async function readUploadFor(queries: Queries, principal: Principal, id: string): Promise<UploadRow> {
+export async function readUploadFor(queries: Queries, principal: Principal, id: string): Promise<UploadRow> {
   const own = await findUpload(queries, { id, accountId: principal.accountId });
   if (own !== null && own.shared_json === null) {
     await readVaultFor(queries, principal, own.vault_id, "Upload");

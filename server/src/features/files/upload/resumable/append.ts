@@ -10,7 +10,7 @@ import type { UploadDeps } from "../verifier.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import { finish } from "./finish.ts";
 import type { HeldUpload } from "./lease.ts";
-import { type Progress, readSigned } from "./rules.ts";
+import { isWhole, type Progress, readSigned } from "./rules.ts";
 
 export interface Part {
   readonly offset: number;
@@ -27,7 +27,7 @@ export async function appendPart(
   part: Part,
 ): Promise<Progress> {
   const { upload } = held;
-  if (upload.finished_file_id !== null) return repeatLast(deps.blobs, upload, upload.finished_file_id, part);
+  if (isWhole(upload)) return repeatLast(deps.blobs, upload, part);
   const durable = await readOffset(deps.blobs, upload);
   if (part.offset !== durable) throw offsetMismatch(durable);
   const left = upload.length - durable;
@@ -80,13 +80,8 @@ async function writePart(
  * The answer to the last part was lost and the part is sent again. The same bytes at the same place get the same
  * answer; anything else is a part at a wrong offset.
  */
-async function repeatLast(
-  blobs: BlobStore,
-  upload: UploadRow,
-  fileId: string,
-  { offset, body }: Part,
-): Promise<Progress> {
-  const done = { offset: upload.length, fileId };
+async function repeatLast(blobs: BlobStore, upload: UploadRow, { offset, body }: Part): Promise<Progress> {
+  const done = { offset: upload.length, fileId: upload.finished_file_id };
   if (offset > upload.length) throw offsetMismatch(upload.length);
   const stored = await blobs.open(upload.blob_key, { offset, length: upload.length - offset });
   const sent = body?.stream ?? nothing();

@@ -1,5 +1,5 @@
 /** The creation of a resumable upload, perhaps with its first bytes. */
-import type { api, HandlerInput } from "@coffer/contract";
+import { type api, type HandlerInput, MAX_COMMIT_BYTES } from "@coffer/contract";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../../../handler.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { ServiceError } from "../../../../service-error.ts";
@@ -65,7 +65,12 @@ async function planUpload(
 ): Promise<UploadRow> {
   const length = headers["upload-length"];
   const change = parseChange(headers, metadata);
-  const { verifier, vault, accountId, vaultId, folderId, old, made, freed } = await verify(deps, principal, change);
+  const isHeld = metadata.held !== undefined;
+  if (isHeld && length > MAX_COMMIT_BYTES)
+    throw new ServiceError("file_too_large", `A held upload may hold at most ${MAX_COMMIT_BYTES} bytes, as a commit`);
+  const verified = await verify(deps, principal, change, { isHeld });
+  const { verifier, vault, accountId, vaultId, folderId, old, made, freed } = verified;
+  await verified.ahead;
   if (old !== null && headers["if-none-match"] !== undefined)
     throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
   if (made !== null) throw new ServiceError("statement_invalid", "version: the file of this statement is there");
@@ -91,6 +96,8 @@ async function planUpload(
     if_none_match: change.kind === "file" && change.ifNoneMatch ? 1 : 0,
     if_match: change.kind === "version" ? (change.ifMatch ?? null) : null,
     keep: change.kind === "version" && !change.keep ? 0 : 1,
+    held: isHeld ? 1 : 0,
+    held_sha256: null,
     length,
     blob_key: deps.random.uuid(),
     created_at: now,

@@ -1,4 +1,7 @@
-/** The end of a resumable upload whose bytes are all there: its file, or its file's next version. The caller holds the upload's lease. */
+/**
+ * The end of a resumable upload whose bytes are all there: its file, or its file's next version. Held bytes wait for the commit that makes
+ * the version of them. The caller holds the upload's lease.
+ */
 import type { Principal, RequestContext } from "../../../../handler.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { ServiceError } from "../../../../service-error.ts";
@@ -7,32 +10,62 @@ import { deleteHoldsOfUpload } from "../../../budgets/store.ts";
 import type { Changing } from "../../../items/changing.ts";
 import { applyChanges, commit, type PreparedChange } from "../commit.ts";
 import { requireStoredVersion } from "../encrypted-start.ts";
-import { readRoom } from "../receive.ts";
+import { readRoom, type StoredContent } from "../receive.ts";
 import type { ContentChange, UploadDeps } from "../verifier.ts";
 import { verify, type VerifiedChange } from "../verify.ts";
 import { type HeldUpload, requireLease } from "./lease.ts";
 import { isNameHidden, readSigned } from "./rules.ts";
 import { changeUnfinished, findUpload } from "./store.ts";
 
-/** Makes the file or the new version; the id of what was made. A second call answers the same id. */
-export async function finish(deps: UploadDeps, context: RequestContext<Principal>, held: HeldUpload): Promise<string> {
+/** Makes the file or the new version; the id of what was made. A second call answers the same id. null: the bytes are held. */
+export async function finish(
+  deps: UploadDeps,
+  context: RequestContext<Principal>,
+  held: HeldUpload,
+): Promise<string | null> {
   const { upload } = held;
   const { principal } = context;
+  if (upload.held === 1) {
+    await holdBytes(deps, context, held);
+    return null;
+  }
   const change = changeOf(upload);
   const verified = await verifyFinish(deps, principal, upload, change);
   if (verified.finishedId !== null) return verified.finishedId;
+  const content = await completeBytes(deps, upload);
+  await context.recheck();
+  const { account_id: accountId } = upload;
+  return commit(deps, principal, { accountId, write: verified.change.verifier.write }, (changing) =>
+    finishWithin(changing, held, { change, content }),
+  );
+}
+
+async function completeBytes(deps: UploadDeps, upload: UploadRow): Promise<StoredContent> {
   const isComplete = (await deps.blobs.partialLength(upload.blob_key)) === null;
   if (isComplete) await requireSignedBytes(deps, upload);
   const receipt = await deps.blobs.complete(upload.blob_key);
   if (receipt.size !== upload.length)
     throw new Error(`upload ${upload.id} has ${receipt.size} bytes and not ${upload.length}`);
   if (!isComplete) await requireSignedBytes(deps, upload);
+  return { blobKey: upload.blob_key, ...receipt };
+}
+
+/**
+ * Notes that the bytes are all there, with their digest. They go on counting as those of an unfinished upload, until a commit, the sender or
+ * time ends them. Of a process that is killed before the row, the blob is left under the row's key: the next HEAD or part comes here again.
+ */
+async function holdBytes(
+  deps: UploadDeps,
+  context: RequestContext<Principal>,
+  { upload, lease }: HeldUpload,
+): Promise<void> {
+  const { blobKey, sha256 } = await completeBytes(deps, upload);
   await context.recheck();
-  const content = { blobKey: upload.blob_key, ...receipt };
-  const { account_id: accountId } = upload;
-  return commit(deps, principal, { accountId, write: verified.change.verifier.write }, (changing) =>
-    finishWithin(changing, held, { change, content }),
-  );
+  await deps.database.transaction(async (transaction) => {
+    await requireLease(transaction, lease);
+    const noted = await changeUnfinished(transaction, { id: upload.id, blobKey }, { held_sha256: sha256 });
+    if (noted === 0) throw new ServiceError("upload_locked");
+  });
 }
 
 async function finishWithin(

@@ -10,7 +10,7 @@ import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./create.ts";
 import { finish } from "./finish.ts";
 import { withUpload, type WritingDeps } from "./lease.ts";
-import { type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
+import { isWhole, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
 import { giveUp } from "./terminate.ts";
 
 export const uploadsHandlers = (uploading: UploadDeps): GroupHandlers<typeof api.uploads> => {
@@ -60,15 +60,15 @@ function describeServer({ settings }: UploadDeps): Record<string, string> {
 
 /**
  * A client that reads an offset equal to the length takes the upload for done, so the answer says that only once the
- * file exists. All bytes may be there without it (a kill in between, a name that was taken). Those get another try
- * here.
+ * file exists, or the bytes of a held upload are noted as whole. All bytes may be there without that (a kill in between,
+ * a name that was taken). Those get another try here.
  */
 async function readProgress(
   deps: WritingDeps,
   context: RequestContext<Principal>,
   upload: UploadRow,
 ): Promise<Progress> {
-  if (upload.finished_file_id !== null) return { offset: upload.length, fileId: upload.finished_file_id };
+  if (isWhole(upload)) return { offset: upload.length, fileId: upload.finished_file_id };
   const offset = await readOffset(deps.blobs, upload);
   if (offset < upload.length) return { offset, fileId: null };
   const find = () => readLiveUpload(deps, context.principal, upload.id);

@@ -12,6 +12,8 @@ const metadata = z.strictObject({
   fileId: z.optional(uuid),
   /** "false": the content before is gone once the upload is done. For the owner alone, in a public vault. */
   keep: z.optional(z.enum(["true", "false"])),
+  /** "true": the bytes wait for a commit, which makes the version of them. */
+  held: z.optional(z.enum(["true"])),
   /** In a shared vault: the texts that an upload in one request has in its headers. */
   version: sharedHeaders["coffer-version"],
   entry: sharedHeaders["coffer-entry"],
@@ -49,8 +51,11 @@ function refuseContradictions(given: UploadMetadata): UploadMetadata {
   if (given.fileId === undefined) {
     if (given.filename === undefined && given.version === undefined) throw invalid("filename is required");
     if (given.keep !== undefined) throw invalid("keep needs the fileId of the file that gets the content");
+    if (given.held !== undefined) throw invalid("held needs the fileId of the file that gets the content");
   } else if (given.vaultId !== undefined || given.folderId !== undefined || given.filename !== undefined) {
     throw invalid("fileId names the file: leave out filename, vaultId and folderId");
+  } else if (given.held !== undefined && given.keep !== undefined) {
+    throw invalid("keep: a commit always keeps what is replaced");
   }
   return given;
 }

@@ -11,6 +11,11 @@ export function expiryOf(upload: Pick<UploadRow, "expires_at">): number {
   return upload.expires_at - KEPT_AFTER_EXPIRY_MS;
 }
 
+/** Its bytes are all there and change no more: they have made their file, or wait for the commit that makes the version of them. */
+export function isWhole(upload: Pick<UploadRow, "finished_file_id" | "held_sha256">): boolean {
+  return upload.finished_file_id !== null || upload.held_sha256 !== null;
+}
+
 const VERSION_HEADER = { "Tus-Resumable": TUS_VERSION };
 
 /**
@@ -37,7 +42,7 @@ export async function speakTus<Result>(version: string | undefined, work: () => 
 export interface Progress {
   /** Durable bytes. */
   readonly offset: number;
-  /** Set once the upload has made its file. */
+  /** Set once the upload has made its file, or a commit has made the version of what it held. */
   readonly fileId: string | null;
 }
 
@@ -86,7 +91,7 @@ export function statusHeaders(upload: UploadRow, progress: Progress): Record<str
   const place =
     upload.file_id === null
       ? { filename, vaultId: upload.vault_id, folderId: upload.folder_id }
-      : { fileId: upload.file_id };
+      : { fileId: upload.file_id, held: upload.held === 1 ? "true" : null };
   return {
     ...uploadHeaders(upload, progress),
     "Upload-Length": String(upload.length),

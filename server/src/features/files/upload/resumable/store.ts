@@ -58,11 +58,14 @@ export async function insertUpload(transaction: Queries, row: UploadRow): Promis
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
 
-/** Moves it, or marks it finished with its file, so that a repeated last part gets the same answer. 0 when it is finished, gone, or has moved. */
+/**
+ * Moves it, notes that its held bytes are all there, or marks it finished with its file, so that a repeated last part gets the same answer.
+ * 0 when it is finished, gone, or has moved.
+ */
 export function changeUnfinished(
   transaction: Queries,
   { id, blobKey }: { id: string; blobKey: string },
-  change: Partial<Pick<UploadRow, "blob_key" | "finished_file_id">>,
+  change: Partial<Pick<UploadRow, "blob_key" | "finished_file_id" | "held_sha256">>,
 ): Promise<number> {
   return transaction.run(
     transaction.build

@@ -5,7 +5,7 @@ import type { Lease } from "../../../../ports/leases.ts";
 import type { UploadRow } from "../../../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../../store.ts";
 import { requireLease } from "./lease.ts";
-import { readSigned } from "./rules.ts";
+import { isWhole, readSigned } from "./rules.ts";
 import { listUnfinished, takeUploadRow } from "./store.ts";
 
 /** The bytes of a finished upload are its file's and stay. `size`: what of it lies on the disk until the queue deletes it, at most. */
@@ -27,7 +27,7 @@ async function endUpload(
 /**
  * The same, in its own transaction, by the holder of the upload's lease. Its bytes count no more, and no download
  * reads a partial: they go at once. With the queue, uploads begun and given up in turn could keep any amount on the
- * disk.
+ * disk. Held bytes that are all there are no partial any more, and count until the queue deletes them.
  */
 export async function giveUp(
   { database, blobs, clock }: Pick<Deps, "database" | "blobs" | "clock">,
@@ -36,7 +36,7 @@ export async function giveUp(
 ): Promise<void> {
   const end = async (transaction: Queries): Promise<void> => {
     await requireLease(transaction, lease);
-    await endUpload(transaction, { clock }, upload, 0);
+    await endUpload(transaction, { clock }, upload, isWhole(upload) ? upload.length : 0);
   };
   await database.transaction(end, { freesSpace: true });
   // The queue has the key: what cannot be removed now is removed then.
