@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { api, type AuditEvent, type EndpointDefinition } from "@coffer/contract";
+import { api, plainTag, type AuditEvent, type EndpointDefinition, type File } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
 import { openTestApp } from "../../app.test-kit.ts";
@@ -104,6 +104,9 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
   await changes(["file.trashed"], "POST", "/api/files/trash", many);
   await changes(["file.restored"], "POST", "/api/files/restore", many);
   await changes(["file.updated"], "POST", "/api/files/move", { json: { ids: [file], folderId: folder } });
+  const { body: shown } = await service.ask("GET", `/api/files/${file}`, { key });
+  const commit = { vaultId: vault, changes: [{ id: file, ifMatch: plainTag(shown["file"] as File), name: "c" }] };
+  await changes(["file.updated"], "POST", "/api/files/commit", { json: commit });
   await changes(["file.trashed"], "DELETE", `/api/files/${file}`);
   await changes(["file.restored"], "POST", `/api/files/${file}/restore`);
   await changes(["file.deleted"], "DELETE", `/api/files/${file}?permanent=true`);
