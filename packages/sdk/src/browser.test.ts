@@ -5,7 +5,11 @@ import { createClient } from "./client.ts";
 import { BASE_URL, openService } from "./connection/service.test-kit.ts";
 import { VirtualClock } from "./http/transport.test-kit.ts";
 
-vi.mock("./http/runtime.ts", () => ({ nodeVersion: () => null, canStreamRequests: () => false }));
+vi.mock("./http/runtime.ts", () => ({
+  nodeVersion: () => null,
+  canStreamRequests: () => false,
+  redirectMode: () => "error",
+}));
 vi.mock("./http/native-crypto.ts", () => ({ nativeCrypto: () => null }));
 
 const PART = 16 * 1024;
