@@ -192,11 +192,9 @@ export interface FileResource {
    *
    * @example
    * ```ts
-   * const [report, draft] = await client.files.commit(vaultId, [
-   *   { id: reportId, ifMatch: reportTag, body: "final", name: "report.txt" },
-   *   { id: draftId, ifMatch: draftTag, trash: true },
-   * ]);
-   * console.log(report?.file.tag, draft?.file.trashedAt);
+   * const { id, tag } = await client.files.get(fileId);
+   * const [report] = await client.files.commit(vaultId, [{ id, ifMatch: tag, body: "final", name: "report.txt" }]);
+   * console.log(report?.file.tag);
    * ```
    */
   commit(vaultId: string, changes: Iterable<FileCommitChange>, options?: FileCommitOptions): Promise<CommittedFile[]>;
