@@ -192,7 +192,7 @@ export interface FileResource {
    *
    * @example
    * ```ts
-   * const { id, tag } = await client.files.get(fileId);
+   * const { id, tag = "*" } = await client.files.get(fileId); // "*": as it is, whatever that is
    * const [report] = await client.files.commit(vaultId, [{ id, ifMatch: tag, body: "final", name: "report.txt" }]);
    * console.log(report?.file.tag);
    * ```
