@@ -1,7 +1,7 @@
 import { api, endpointsOf } from "@coffer/contract";
 import { createClient } from "@coffer/sdk";
 import { expect, it } from "vitest";
-import { attackForeignIds, idsDeepIn, placesOf } from "./foreign-ids.ts";
+import { attackForeignIds, idsDeepIn, nameOf, placesOf } from "./foreign-ids.ts";
 import { openSharedStack } from "../../kit/shared-stack.ts";
 import { openOwnServer } from "./own-server.ts";
 import { runAttack } from "./run.ts";
@@ -17,12 +17,13 @@ it("nothing that the attack suite tries succeeds, and what it holds back costs n
 });
 
 it("finds the places of ids in the contract by itself", () => {
-  const places = placesOf(endpointsOf(api)).map(({ endpoint, section, field }) => `${endpoint.id} ${section}.${field}`);
+  const places = placesOf(endpointsOf(api)).map(nameOf);
   for (const known of [
     "files.update params.fileId",
     "files.update body.folderId",
     "files.list query.vaultId",
     "uploads.create metadata.fileId",
+    "files.commit body.*.uploadId",
   ])
     expect(places).toContain(known);
   const taken = endpointsOf(api)

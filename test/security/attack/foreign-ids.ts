@@ -24,6 +24,7 @@ const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
   webhookId: "webhookId",
   deliveryId: "deliveryId",
   ids: "fileId",
+  id: "fileId",
   versionId: "versionId",
   sourceId: "versionId",
   sessionId: "sessionId",
@@ -39,6 +40,8 @@ interface Place {
   readonly endpoint: EndpointDefinition;
   readonly section: "params" | "query" | "body" | "metadata";
   readonly field: string;
+  /** The list of objects that the field is in, such as `changes`. Absent: it stands by itself. */
+  readonly list?: string;
 }
 
 export function placesOf(endpoints: readonly EndpointDefinition[]): Place[] {
@@ -49,7 +52,12 @@ export function placesOf(endpoints: readonly EndpointDefinition[]): Place[] {
         .flatMap((section) =>
           fieldsOf(endpoint[section])
             .filter((field) => Object.hasOwn(OBJECT_OF, field))
-            .map((field): Place => ({ endpoint, section, field })),
+            .map((field): Place => ({ endpoint, section, field }))
+            .concat(
+              listsIn(endpoint[section]).flatMap(({ list, fields }) =>
+                fields.map((field): Place => ({ endpoint, section, field, list })),
+              ),
+            ),
         )
         .concat(
           fieldsOf(endpoint.headers).includes("upload-metadata")
@@ -57,6 +65,20 @@ export function placesOf(endpoints: readonly EndpointDefinition[]): Place[] {
             : [],
         ),
     );
+}
+
+/** Lists of objects that hold ids. */
+function listsIn(schema: unknown): { readonly list: string; readonly fields: string[] }[] {
+  return fieldsOf(schema).flatMap((list) => {
+    const element = elementOf(schema, list);
+    const fields = fieldsOf(element).filter((field) => Object.hasOwn(OBJECT_OF, field));
+    return fields.length === 0 ? [] : [{ list, fields }];
+  });
+}
+
+function elementOf(schema: unknown, list: string): z.core.$ZodType | undefined {
+  const field = (schema as { readonly shape?: Readonly<Record<string, z.core.$ZodTypes>> }).shape?.[list];
+  return field?._zod.def.type === "array" ? field._zod.def.element : undefined;
 }
 
 function fieldsOf(schema: unknown): string[] {
@@ -139,8 +161,8 @@ export async function attackForeignIds(target: Target, seed: number, given?: Vic
   return { name: "ids of others", checks, findings, notes };
 }
 
-function nameOf({ endpoint, section, field }: Place): string {
-  return `${endpoint.id} ${section}.${field}`;
+export function nameOf({ endpoint, section, field, list }: Place): string {
+  return `${endpoint.id} ${section}.${list === undefined ? "" : "*."}${field}`;
 }
 
 interface Ids {
@@ -186,13 +208,25 @@ function drawn(
   for (const name of Object.keys(set)) if (OBJECT_OF[name] !== undefined) set[name] = idFor(name, own, section);
   // What a list holds would be refused before the ids beside it.
   for (const [name, value] of Object.entries(set))
-    if (Array.isArray(value) && OBJECT_OF[name] === undefined) set[name] = [];
-  if (place.section === section) {
+    if (Array.isArray(value) && OBJECT_OF[name] === undefined)
+      set[name] = listsIn(schema).some(({ list }) => list === name)
+        ? [changed(own, place.section === section && place.list === name ? { field: place.field, theirs } : null)]
+        : [];
+  if (place.section === section && place.list === undefined) {
     set[place.field] = idFor(place.field, theirs, section);
     // A delivery lies under its own webhook.
     if (place.field === "deliveryId") set["webhookId"] = theirs.webhookId;
   }
   return set;
+}
+
+/** A change of one's own file, which the service would make, with one id of somebody else. */
+function changed(
+  own: Objects,
+  other: { readonly field: string; readonly theirs: Objects } | null,
+): Record<string, unknown> {
+  const change = { id: own.fileId, ifMatch: "*", name: "attack" };
+  return other === null ? change : { ...change, [other.field]: idFor(other.field, other.theirs, "body") };
 }
 
 function idFor(field: string, objects: Objects, section: Place["section"]): unknown {
