@@ -147,7 +147,7 @@ async function answer(
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
   const { activity } = parts.credentialState;
-  const noted: CallNotes = { agreed: null, refusal: null };
+  const notes: CallNotes = { agreed: null, refusal: null };
   activity.calls += 1;
   try {
     // The settings' secrets must be known before a file is judged.
@@ -159,18 +159,18 @@ async function answer(
     const downloads = await downloadsOf(folders, parts.launch.downloads);
     const outcome = await tool.invoke(
       args,
-      createCall({ tool: tool.name, args, parts, context, mcp, signal, folders, downloads, notes: noted }),
+      createCall({ tool: tool.name, args, parts, context, mcp, signal, folders, downloads, notes }),
     );
-    if (noted.refusal !== null) throw noted.refusal.thrown;
-    await recordCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
+    if (notes.refusal !== null) throw notes.refusal.thrown;
+    await recordCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), notes });
     return withTaint(parts, shapeOutcome(outcome));
   } catch (caught) {
-    const { thrown } = noted.refusal ?? { thrown: caught };
+    const { thrown } = notes.refusal ?? { thrown: caught };
     if (thrown instanceof AskUser) return tool.touchesFiles ? withRoots(thrown.result, context) : thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.serviceLink.reset();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
-    await recordCall(parts, { tool, args, result: failure.code, bytes: null, noted });
+    await recordCall(parts, { tool, args, result: failure.code, bytes: null, notes });
     return withTaint(parts, shapeFailure(failure));
   } finally {
     activity.calls -= 1;
@@ -190,11 +190,11 @@ async function recordCall(
     args,
     result,
     bytes,
-    noted,
-  }: { tool: Tool; args: unknown; result: string; bytes: number | null; noted: CallNotes },
+    notes,
+  }: { tool: Tool; args: unknown; result: string; bytes: number | null; notes: CallNotes },
 ): Promise<void> {
   await record
-    .add({ tool: tool.name, args, result, bytes, agreed: noted.agreed, key: keyId })
+    .add({ tool: tool.name, args, result, bytes, agreed: notes.agreed, key: keyId })
     .catch((error: unknown) => {
       log(`the record of calls could not be written: ${error instanceof Error ? error.message : "unknown"}`);
     });

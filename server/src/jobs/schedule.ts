@@ -7,7 +7,7 @@ export interface Job {
   readonly name: string;
   /** From the end of a run to the beginning of the next, so that two runs never overlap. Milliseconds. */
   readonly pause: number;
-  /** What it answers is logged when any of its numbers is not 0. The signal asks a long run to end early. */
+  /** What it returns is logged when any of its numbers is not 0. The signal asks a long run to end early. */
   run(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
 

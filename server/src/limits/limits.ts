@@ -45,7 +45,7 @@ export interface SharedRates {
   take(policy: SharedPolicy, key: string): Promise<Taken>;
   /** For each in turn what is left; takes nothing. */
   peek(asked: readonly (readonly [policy: SharedPolicy, key: string])[]): Promise<readonly RequestsLeft[]>;
-  /** Counts what has happened, and answers what is left of each: below zero what comes next has to wait for. */
+  /** Counts what has happened, and returns what is left of each: below zero what comes next has to wait for. */
   spend(policy: SharedPolicy, counts: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>>;
   /** What was taken for something that another count refused. */
   refund(policy: SharedPolicy, key: string): Promise<void>;

@@ -45,7 +45,7 @@ export class RequestBudgets {
     this.#fullAt = new BoundedRecords(capacity, (fullAt, now) => fullAt <= now);
   }
 
-  /** Takes one of each budget, or of none: then it answers the one that refuses. */
+  /** Takes one of each budget, or of none: then it returns the one that refuses. */
   take(counted: readonly RequestBudget[], now: number): Refused | null {
     for (const budget of counted) {
       const state = this.left(budget, now);

@@ -67,7 +67,7 @@ export interface BlobStoreTally {
  *   is written once: a second `put` of the same key rejects.
  * - `append` resolves with the new durable length. A source that rejects half-way leaves the durable part of the
  *   arrived bytes: the caller asks `partialLength`. With `atomic` the partial is as before.
- * - `open` answers null for an unknown or incomplete key. `discard` and `delete` of an unknown key are no error.
+ * - `open` returns null for an unknown or incomplete key. `discard` and `delete` of an unknown key are no error.
  * - A store that is elsewhere and does not serve rejects with {@link BlobStoreAwayError}, once it was asked for a while. So does one on a
  *   disk that cannot be read or written, or for which the process has no file descriptors: it heals.
  * - A full medium rejects with {@link BlobStoreFullError}. A failed flush rejects with {@link BlobStoreFaultError}.
@@ -105,13 +105,13 @@ export interface BlobStore extends AsyncDisposable {
   ): Promise<number>;
   /**
    * For a partial whose writer may come back at any moment: from then on that one writes where nobody looks. The durable
-   * bytes are under the key that it answers: the same, or `into`, a new one. An unknown key rejects with a RangeError.
+   * bytes are under the key that it returns: the same, or `into`, a new one. An unknown key rejects with a RangeError.
    */
   takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey>;
   /** Durable length of a partial, null when there is none under the key. */
   partialLength(key: BlobKey): Promise<number | null>;
   /**
-   * Turns the partial into a blob. Asked for again (the answer was lost in a crash) it answers the same; an unknown key
+   * Turns the partial into a blob. Asked for again (the answer was lost in a crash) it returns the same; an unknown key
    * rejects with a RangeError.
    */
   complete(key: BlobKey): Promise<BlobReceipt>;

@@ -18,7 +18,7 @@ type EntryColumns = Pick<AuthoredRow, "entry_number" | "entry_at" | "entry_how" 
 /** A new item has these. */
 export const NEW_ENTRY: EntryColumns = { entry_number: 1, entry_at: null, entry_how: null, entry_author: null };
 
-/** Keeps an item's current entry, and answers the columns of the next. */
+/** Keeps an item's current entry, and returns the columns of the next. */
 export async function changeEntry(
   transaction: Queries,
   deps: Pick<Deps, "settings">,

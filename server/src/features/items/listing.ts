@@ -51,7 +51,7 @@ function refuseClearName(
     throw new ServiceError("validation_failed", "query.name: this vault's names are encrypted, look for nameIndex");
 }
 
-/** At most `count` rows of all the vaults together, newest first; `read` answers the same of one vault. */
+/** At most `count` rows of all the vaults together, newest first; `read` returns the same of one vault. */
 async function mergeVaults<Row extends { id: string; created_at: number }>(
   vaults: readonly ReadVault[],
   count: number,

@@ -17,7 +17,7 @@ const endsOf = prepared((build, value: Ids & { ended: number } & Row<DeliveryEnd
 });
 
 /**
- * Deliveries whose attempts ended alike, all in their `attempts`-th; answers the ids of those that did. The others did not
+ * Deliveries whose attempts ended alike, all in their `attempts`-th; returns the ids of those that did. The others did not
  * change: the attempt is not the one under way, as its lease was over, or the endpoint is gone.
  */
 export async function writeEnds(
@@ -82,7 +82,7 @@ const statesOf = prepared((build, value: { before: string } & Row<EndpointState>
   return { compile: () => query.compile(build) };
 });
 
-/** Endpoints that get one state; answers the ids of those that were as they are said to be. The others are as they were. */
+/** Endpoints that get one state; returns the ids of those that were as they are said to be. The others are as they were. */
 export async function writeEndpointStates(
   transaction: Queries,
   endpoints: readonly StateBefore[],
