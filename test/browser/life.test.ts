@@ -35,7 +35,7 @@ beforeAll(async () => {
     stack = await openSharedStack({ environment: { SERVICE_CORS_ORIGINS: origin } });
     return [stack.baseUrl, stack.network.grpcUrl];
   });
-  owner = await ask("signUp", { who: "owner", ...place() });
+  owner = await ask("signUp", { who: "owner", apiKey: await newKey(), ...place() });
   vaultId = await ask("createVault", { who: "owner", name: "what a page shares" });
   const signer = await chainKeySigner(owner.privateKey);
   const credentials = { apiKey: owner.apiKey };
@@ -52,6 +52,11 @@ afterAll(async () => {
   const opened: readonly (AsyncDisposable | undefined)[] = [page, stack];
   for (const each of opened) await each?.[Symbol.asyncDispose]();
 });
+
+async function newKey(): Promise<string> {
+  const visitor = createClient({ baseUrl: stack.baseUrl });
+  return (await visitor.development.signup({ email: `${crypto.randomUUID()}@example.com` })).apiKey;
+}
 
 function place() {
   return { baseUrl: stack.baseUrl, network: stack.network };
@@ -184,6 +189,7 @@ describe("the rest of the SDK in a page", () => {
   it("a whole life in a dedicated worker", async (context) => {
     requireChromium(context);
     const done = await ask<{ stored: Stored; got: Got; facts: RuntimeFacts; secrets: WatchedSecrets }>("wholeLife", {
+      apiKey: await newKey(),
       where: "worker",
       names: ["a vault of one worker", "made by one worker.bin"],
       ...place(),
@@ -199,9 +205,18 @@ describe("between origins", () => {
     requireChromium(context);
     const elsewhere = await page.openElsewhere(page.site.origin.replace("localhost", "127.0.0.1"));
     const input = { act: "account", baseUrl: stack.baseUrl, apiKey: owner.apiKey };
-    expect(await elsewhere<Refusal>(input)).toMatchObject({ code: "connection_failed" });
+    const refusal = await elsewhere<Refusal>(input);
+    expect(refusal).toMatchObject({ code: "connection_failed" });
+    // It names what to look at, since the browser does not tell the page.
+    for (const cause of ["SERVICE_CORS_ORIGINS", "connect-src"]) expect(refusal.text).toContain(cause);
     expect(await page.run<Refusal>(input)).toEqual({ code: null, text: "" });
   });
+});
+
+it("a page of a named origin acts as nobody and signs nobody up without a credential [issue 53]", async (context) => {
+  requireChromium(context);
+  const refusals = await ask<Refusal[]>("withoutCredential", place());
+  expect(refusals.map(({ code }) => code)).toEqual(["development_origin", "development_origin"]);
 });
 
 describe("the browser", () => {

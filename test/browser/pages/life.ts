@@ -3,6 +3,7 @@ import { parseNetworkConfiguration } from "@coffer/chain";
 import {
   chainKeySigner,
   createClient,
+  developmentCredentials,
   generateChainKey,
   SdkError,
   type Client,
@@ -94,6 +95,11 @@ const acts = {
   events,
   verify: async ({ body, headers, secret }: { body: string; headers: Record<string, string>; secret: string }) =>
     refusalOf(verifyWebhook({ body, headers, secrets: secret })),
+  /** What asks for no secret, from this page. */
+  withoutCredential: async ({ baseUrl }: Place) => [
+    await refusalOf(createClient({ baseUrl }).development.signup({ email: `${crypto.randomUUID()}@example.com` })),
+    await refusalOf(createClient({ baseUrl, credentials: developmentCredentials() }).account.get()),
+  ],
   /** A stranger to this page's other clients: what a page, or a worker, does from its first line to its last. */
   wholeLife,
 };
@@ -104,10 +110,13 @@ answerTest(({ act, ...input }: { readonly act: Act; readonly where?: Where }) =>
   (acts[act] as (input: unknown) => Promise<unknown>)(input),
 );
 
-async function signUp({ who, baseUrl, network: given }: By & Place): Promise<{ apiKey: string; privateKey: string }> {
-  const { apiKey } = await createClient({ baseUrl }).development.signup({
-    email: `${crypto.randomUUID()}@example.com`,
-  });
+/** `apiKey`: of an account that was made elsewhere, since a page of another origin makes none. */
+async function signUp({
+  who,
+  apiKey,
+  baseUrl,
+  network: given,
+}: By & Place & { apiKey: string }): Promise<{ apiKey: string; privateKey: string }> {
   const { privateKey } = await generateChainKey();
   const signer = await chainKeySigner(privateKey);
   const network = parseNetworkConfiguration(given);
@@ -188,7 +197,10 @@ async function events({ who, after, count }: By & { after: number; count: number
   return events;
 }
 
-async function wholeLife({ names, ...place }: Place & { names: readonly [string, string] }): Promise<unknown> {
+async function wholeLife({
+  names,
+  ...place
+}: Place & { apiKey: string; names: readonly [string, string] }): Promise<unknown> {
   const who = "somebody";
   const keys = await signUp({ who, ...place });
   const vaultId = await acts.createVault({ who, name: names[0] });

@@ -107,7 +107,7 @@ function wordsOf(
  */
 export async function pageWords(error: unknown, baseUrl: string): Promise<ConnectionWords | null> {
   const page = pageOrigin();
-  if (page === null || !(error instanceof TypeError)) return null;
+  if (page === null || !isIn(error, (each) => each instanceof TypeError)) return null;
   const { origin } = new URL(baseUrl);
   const cors = `that SERVICE_CORS_ORIGINS of the service names ${page}`;
   const policy = `that connect-src of the page's Content-Security-Policy allows ${origin}`;
@@ -153,8 +153,13 @@ const passing = (message: string, nextStep: string): ConnectionWords => ({ messa
 
 /** No redirect is followed, and the runtime has no code for it (undici: "unexpected redirect"). */
 function isRedirect(error: unknown): boolean {
+  return isIn(error, ({ message }) => message === "unexpected redirect");
+}
+
+/** Whether the error, or one of its causes, is so. */
+function isIn(error: unknown, matches: (each: Error) => boolean): boolean {
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1)
-    if (each.message === "unexpected redirect") return true;
+    if (matches(each)) return true;
   return false;
 }
 
