@@ -125,6 +125,19 @@ describe("pins in a profile store", () => {
     expect(await pinStore(fileStore(directory)).loadHighest("0x1")).toEqual({ generation: 1n, floor: 0n });
   });
 
+  it("take what they know of objects that hold more", async () => {
+    const directory = makeDirectory();
+    const place = { generation: 3n, after: 4n, floor: 1n, time: 9n, vault: new Uint8Array(32) };
+    const maker = { generation: 2n, address: "cd", since: 8, place };
+    await pinStore(fileStore(directory)).changeHighest("0x1", () => ({ ...place, makers: [maker] }));
+    expect(await pinStore(fileStore(directory)).loadHighest("0x1")).toEqual({
+      generation: 3n,
+      after: 4n,
+      floor: 1n,
+      makers: [{ generation: 2n, address: "cd", since: 8 }],
+    });
+  });
+
   it("that were damaged are an error, never an empty list [D7]", async () => {
     const directory = makeDirectory();
     const path = join(directory, "pins.table");

@@ -71,7 +71,7 @@ export function pinStore(store: ProfileStore): PinStore {
       return table.update([key], (rows) => {
         const value = rows.get(key);
         const isExpected = isSamePin(value === undefined ? null : decodePin(value), expected);
-        return { result: isExpected, changes: isExpected ? [{ key, value: encodeJson(pin) }] : [] };
+        return { result: isExpected, changes: isExpected ? [{ key, value: encodePin(pin) }] : [] };
       });
     },
     loadHighest: async (chainObjectId) => {
@@ -89,23 +89,43 @@ export function pinStore(store: ProfileStore): PinStore {
   };
 }
 
-/** A number that is 0 and a list that is empty are stored as none. */
+function encodePin({ origin, vaultId, shared, chainObjectId, ownerAddress, chainId }: VaultPin): Uint8Array {
+  return encodeJson({ origin, vaultId, shared, chainObjectId, ownerAddress, chainId });
+}
+
+/** A number that is 0 and a list that is empty are stored as none. Each field is named: the caller's objects may have others. */
 function encodeHighest({
+  generation,
+  floor,
   after = 0n,
   base = 0n,
+  plainNames,
   candidates = [],
+  given,
   makers = [],
   made = [],
-  ...rest
 }: Highest): Uint8Array {
   return encodeJson({
-    ...rest,
-    generation: String(rest.generation),
-    floor: String(rest.floor),
+    generation: String(generation),
+    floor: String(floor),
+    plainNames,
+    given: given?.map(({ of, chainAddress, last, since, isAnswered }) => ({
+      of,
+      chainAddress,
+      last,
+      since,
+      isAnswered,
+    })),
     ...(after > 0n && { after: String(after) }),
     ...(base > 0n && { base: String(base) }),
     ...(candidates.length > 0 && { candidates: candidates.map(encodeCandidate) }),
-    ...(makers.length > 0 && { makers: makers.map((maker) => ({ ...maker, generation: String(maker.generation) })) }),
+    ...(makers.length > 0 && {
+      makers: makers.map(({ generation: seenIn, address, since }) => ({
+        generation: String(seenIn),
+        address,
+        since,
+      })),
+    }),
     ...(made.length > 0 && { made }),
   });
 }
