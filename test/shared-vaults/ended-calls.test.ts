@@ -65,6 +65,7 @@ const UNSIGNED: Readonly<Record<string, string>> = {
   "files.batch": "not_encrypted",
   "files.replace": "not_encrypted",
   "uploads.create": "not_encrypted",
+  "files.commit": "validation_failed",
   "files.update": "validation_failed",
   "folders.create": "validation_failed",
   "folders.update": "validation_failed",
