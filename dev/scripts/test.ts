@@ -140,7 +140,8 @@ async function inLanes(...lanes: readonly (readonly Stage[])[]): Promise<void> {
 async function runStage({ name, run }: Stage): Promise<void> {
   const started = performance.now();
   const { passed, failed, skipped, output, notes = [], processorSeconds = 0, failures } = await run().catch(failure);
-  if (failed > 0) failedLines.push(...(failures ?? [name]));
+  // An error that no test owns has no line of its own.
+  if (failed > 0) failedLines.push(...(failures?.length ? failures : [name]));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   stageTimes.push({ file: name, seconds: Number(seconds), processorSeconds });
   const counts = passed + failed > 1 ? `  ${passed} passed, ${failed} failed, ${skipped.length} skipped` : "";
