@@ -12,7 +12,7 @@ it("nothing that the attack suite tries succeeds, and what it holds back costs n
   await using target = await openOwnServer();
   for await (const { name, checks, findings, notes } of runAttack(target, SEED)) {
     console.log(`${name}: ${String(checks)} checks ${notes.join("; ")}`);
-    expect(findings, name).toEqual([]);
+    expect(findings.join("\n"), name).toBe("");
   }
 });
 
@@ -61,6 +61,6 @@ it("nothing that it tries with the ids of a shared vault succeeds", async () => 
   const plain = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey } });
   const victim = { account: { client: plain, key: apiKey }, objects };
   const { findings, checks } = await attackForeignIds({ baseUrl: stack.baseUrl }, SEED, victim);
-  expect(findings).toEqual([]);
+  expect(findings.join("\n")).toBe("");
   expect(checks).toBeGreaterThan(1000);
 });

@@ -128,10 +128,9 @@ async function fillRoom(target: Target, attacker: SignedUp, other: SignedUp): Pr
       const { status } = await send(target, call, other.key);
       if (status !== 201) findings.push(`another account's file got ${String(status)}`);
     }
-    const large = { method: "POST", path: "/api/files?name=beyond", bytes: new Uint8Array(HELD.bytes) };
-    const { status, code } = await send(target, large, attacker.key);
-    if (HELD.connections * HELD.bytes > quota && code !== "storage_quota")
-      findings.push(`a file beyond what is held got ${String(status)}`);
+    if (HELD.connections * HELD.bytes <= quota) return;
+    const refusal = await storeBeyond(target, attacker);
+    if (refusal !== "storage_quota") findings.push(`a file beyond what is held got ${refusal}`);
   });
   const grown = before === null ? null : most - before;
   if (grown !== null && grown > quota + HELD.bytes + ROWS)
@@ -141,6 +140,20 @@ async function fillRoom(target: Target, attacker: SignedUp, other: SignedUp): Pr
 }
 
 const OTHERS_FILES = 5;
+
+/** What a file got that no longer fits beside what is held. On a busy machine it takes a while until all of that is there. */
+async function storeBeyond(target: Target, { client, key }: SignedUp): Promise<string> {
+  const large = { method: "POST", path: "/api/files?name=beyond", bytes: new Uint8Array(HELD.bytes) };
+  let answer = "";
+  for (let turn = 0; turn < 120; turn += 1) {
+    const { status, code, text } = await send(target, large, key);
+    answer = code ?? String(status);
+    if (status !== 201) return answer;
+    await client.files.delete((JSON.parse(text) as { file: { id: string } }).file.id, { permanent: true });
+    await pause(500);
+  }
+  return answer;
+}
 
 /** Bytes of the server's data directory; null where it is another machine's. */
 async function readDisk({ directory }: Target): Promise<number | null> {
