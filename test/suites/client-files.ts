@@ -120,6 +120,46 @@ export function filesSuite(accounts: () => Accounts): void {
       expect((await client.files.upload({ name, body })).sha256).toBe(SHA256);
     const long = await client.files.upload({ name: "unknown size", body: chunks() }, { partBytes: 50_000 });
     expect(long).toMatchObject({ bytes: BYTES.length, sha256: SHA256 });
+    const { buffer, byteOffset, byteLength } = Uint8Array.from(BYTES);
+    const views = {
+      buffer,
+      view: new DataView(buffer, byteOffset, byteLength),
+      response: new Response(blob.stream()),
+      "answered json": Response.json({ a: 1 }),
+      "a file": new File(["a,b"], "table.csv", { type: "text/csv" }),
+    };
+    const stored: Record<string, string> = {};
+    for (const [name, body] of Object.entries(views)) {
+      const { sha256, file } = await client.files.upload({ name, body });
+      stored[name] = sha256 === SHA256 ? "the bytes" : file.contentType;
+    }
+    expect(stored).toEqual({
+      buffer: "the bytes",
+      view: "the bytes",
+      response: "the bytes",
+      "answered json": "application/json",
+      "a file": "text/csv",
+    });
+    const named = { name: "named", contentType: "text/plain", body: new Blob(["x"], { type: "text/csv" }) };
+    expect((await client.files.upload(named)).file.contentType).toBe("text/plain");
+    const used = new Response("x");
+    await used.text();
+    await expect(client.files.upload({ name: "used", body: used })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("gives a download in every form [issue 53]", async () => {
+    const { client } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "a.json", contentType: "application/json", body: '{"ä":1}' });
+    const open = () => client.files.download(file.id);
+    expect(await (await open()).text()).toBe('{"ä":1}');
+    expect(await (await open()).json()).toEqual({ ä: 1 });
+    expect(new Uint8Array(await (await open()).arrayBuffer())).toEqual(new TextEncoder().encode('{"ä":1}'));
+    const blob = await (await open()).blob();
+    expect([blob.type, await blob.text()]).toEqual(["application/json", '{"ä":1}']);
+    const { file: other } = await client.files.upload({ name: "b", body: "secret words" });
+    const failure: unknown = await (await client.files.download(other.id)).json().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "invalid_request" });
+    expect(String(failure)).not.toContain("secret");
   });
 
   it("refuses a taken name, and writes versions guarded by the entity tag [D5-upload-if-none-match] [D5-replace] [D5-replace-if-match] [D1-precondition-412]", async () => {

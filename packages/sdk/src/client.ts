@@ -13,7 +13,7 @@ import { openConnection, type ClientOptions } from "./connection/open-connection
 import type { Connection, CallOptions } from "./connection/options.ts";
 import { changeResource, type ChangeResource } from "./events/changes.ts";
 import { eventResource, type EventResource } from "./events/events.ts";
-import type { ByteBody } from "./http/byte-body.ts";
+import type { ByteBody } from "./http/accepted-bytes.ts";
 import { send, type Answer, type CallOutput } from "./http/call.ts";
 import { paged, type PagePromise } from "./http/pages.ts";
 import { searchFiles } from "./search/search-files.ts";

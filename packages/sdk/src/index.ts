@@ -55,7 +55,7 @@ export type {
   ZkloginProofPoints,
 } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./account/audit-chain.ts";
-export type { ByteBody } from "./http/byte-body.ts";
+export type { ByteBody } from "./http/accepted-bytes.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./http/call.ts";
 export type { CallOptions } from "./connection/options.ts";
 export { chainKeySigner, generateChainKey, statementSigner, type ChainKey } from "./signers/chain-key.ts";

@@ -1,8 +1,10 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
+import { isBlob } from "./accepted-bytes.ts";
 import { loadErrorSentences } from "./load-error-sentences.ts";
 import { guardStream } from "./guarded-stream.ts";
-import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
+import { renderBytes, type WireBody } from "./byte-body.ts";
+import type { BinaryBody } from "./accepted-bytes.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
 import {
@@ -153,7 +155,8 @@ export function limitAttempt({ connection, endpoint, request, options, deadline 
 }
 
 function isEmpty(body: string | BinaryBody): boolean {
-  return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
+  if (typeof body === "string") return false;
+  return body instanceof Uint8Array ? body.length === 0 : isBlob(body) && body.size === 0;
 }
 
 function openBytes(connection: Connection, response: Response, watch: Watch): ByteAnswer {

@@ -1,17 +1,5 @@
+import { acceptBytes, isBlob, isStream, type BinaryBody, type Chunked } from "./accepted-bytes.ts";
 import { ContractError, SdkError } from "./errors.ts";
-
-/**
- * What the SDK accepts where the contract says bytes. A string means its UTF-8, in which half a surrogate pair becomes
- * U+FFFD, as with `fetch`. A `Buffer` is a Uint8Array, and a stream of Node is an AsyncIterable. The SDK refuses a
- * stream that was read from.
- */
-export type ByteBody = string | BinaryBody;
-
-/** Bytes in the form that goes out. */
-export type BinaryBody = Uint8Array | Blob | Chunked;
-
-/** Bytes that arrive one chunk after the other, once. */
-type Chunked = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
  * Bytes in slices of this size keep a transport's memory small. A measured upload of 2 GiB peaks at 116 MiB resident
@@ -48,7 +36,7 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
     if (!streams || source.length === 0) return { body: new Blob([copyable(source)]), length: null, streamed: false };
     return { body: sliceStream(source, sending.moved), length: source.length, streamed: true };
   }
-  if (source instanceof Blob) {
+  if (isBlob(source)) {
     if (!streams || source.size === 0) return { body: source, length: null, streamed: false };
     return { body: countingStream(source.stream(), sending), length: source.size, streamed: true };
   }
@@ -71,6 +59,7 @@ export function openChunks(source: Chunked, endpointId: string): AsyncIterator<U
     next: async () => {
       const next = await chunks.next();
       if (next.done === true || (next.value as unknown) instanceof Uint8Array) return next;
+      if (ArrayBuffer.isView(next.value)) return { done: false, value: acceptBytes(next.value) as Uint8Array };
       const got = typeof next.value === "string" ? "text: pass it through a TextEncoderStream" : "something else";
       throw new ContractError("request", endpointId, [`body: expected chunks of Uint8Array, got ${got}`]);
     },
@@ -83,10 +72,13 @@ export function openChunks(source: Chunked, endpointId: string): AsyncIterator<U
  * Streams of Node do.
  */
 function isConsumed(source: Chunked): boolean {
-  if (!(source instanceof ReadableStream)) {
+  if (!isStream(source)) {
     const { destroyed, readableEnded } = source as { readonly destroyed?: unknown; readonly readableEnded?: unknown };
     return destroyed === true || readableEnded === true;
   }
+  if (source.locked) return true;
+  // `Response` takes streams of its own realm alone.
+  if (!(source instanceof ReadableStream)) return false;
   try {
     return new Response(source).bodyUsed;
   } catch {
@@ -96,7 +88,7 @@ function isConsumed(source: Chunked): boolean {
 
 /** Reads the rest of a source of chunks, one by one, and gives it back when the reader stops early. */
 export function iterate(source: Chunked): AsyncIterator<Uint8Array> {
-  if (!(source instanceof ReadableStream)) return source[Symbol.asyncIterator]();
+  if (!isStream(source)) return source[Symbol.asyncIterator]();
   const reader = source.getReader();
   return {
     next: async () => {
@@ -153,7 +145,7 @@ function countingStream(source: Chunked, { endpointId, moved, failed }: Sending)
 }
 
 /** A view on an ArrayBuffer, as `Blob` wants it: bytes on a shared buffer are copied. */
-function copyable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function copyable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     : new Uint8Array(bytes);

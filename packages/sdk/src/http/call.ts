@@ -6,8 +6,9 @@ import {
   type EndpointDefinition,
   type Output,
 } from "@coffer/contract";
+import { isBlob } from "./accepted-bytes.ts";
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
-import type { ByteBody } from "./byte-body.ts";
+import type { ByteBody } from "./accepted-bytes.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { requireNamedIds, type ListOptions } from "./required-ids.ts";
 import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
@@ -134,7 +135,7 @@ function mayRepeat(endpoint: EndpointDefinition, error: unknown): boolean {
 
 /** Whether the body is still there for another attempt. */
 function isSendable({ request: { body } }: Call): boolean {
-  return body === null || typeof body === "string" || body instanceof Uint8Array || body instanceof Blob;
+  return body === null || typeof body === "string" || body instanceof Uint8Array || isBlob(body);
 }
 
 /** The earlier attempt may have deleted it, and then the caller has what it wanted (decisions §1, "Delete status"). */

@@ -2,7 +2,7 @@ import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contra
 import * as z from "zod/mini";
 import { ACCEPTED_BYTES, acceptBytes } from "./accepted-bytes.ts";
 import { loadErrorSentences } from "./load-error-sentences.ts";
-import type { BinaryBody, ByteBody } from "./byte-body.ts";
+import type { BinaryBody, ByteBody } from "./accepted-bytes.ts";
 import { ContractError } from "./errors.ts";
 
 /** A request as the contract describes it: everything but credential, signal and the body's bytes. */

@@ -1,6 +1,6 @@
 /** The types of an endpoint's parts, as the methods of resources take and return them. */
 import type { CallInput, EndpointDefinition, Output, PageQuery } from "@coffer/contract";
-import type { ByteBody } from "./byte-body.ts";
+import type { ByteBody } from "./accepted-bytes.ts";
 
 export type Query<E extends EndpointDefinition> =
   CallInput<E, ByteBody> extends { readonly query?: infer Value } ? Readonly<NonNullable<Value>> : never;

@@ -1,16 +1,10 @@
 import { ACCEPTED_BYTES } from "../http/accepted-bytes.ts";
 
-const VIEW = "a view: pass new Uint8Array(view.buffer, view.byteOffset, view.byteLength)";
-const BUFFER = "pass new Uint8Array(buffer)";
-const BODY = "pass its body";
-
 /** Values that callers often pass instead of bytes, by name (`Symbol.toStringTag`), and what to do instead. */
 const ADVICE: Readonly<Record<string, string>> = {
   Promise: "await it",
-  ArrayBuffer: BUFFER,
-  SharedArrayBuffer: BUFFER,
-  Response: BODY,
-  Request: BODY,
+  Response: "its body was read already",
+  Request: "pass its body",
   URLSearchParams: "pass String(params)",
   FormData: "pass the file in it",
   Array: "pass Uint8Array.from(numbers)",
@@ -21,5 +15,5 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function describeRefused(body: unknown): string {
   const name = Object.prototype.toString.call(body).slice("[object ".length, -1);
   const advice = ADVICE[name] === undefined ? (body === null ? "null" : typeof body) : `${name}: ${ADVICE[name]}`;
-  return `body: expected ${ACCEPTED_BYTES}; got ${ArrayBuffer.isView(body) ? VIEW : advice}`;
+  return `body: expected ${ACCEPTED_BYTES}; got ${advice}`;
 }

@@ -1,6 +1,6 @@
 /** What a commit changes: as callers say it, and as each kind of vault makes it ready. */
 import type { api } from "@coffer/contract";
-import type { ByteBody } from "../http/byte-body.ts";
+import type { ByteBody } from "../http/accepted-bytes.ts";
 import type { Body } from "../http/endpoint-types.ts";
 import { SdkError } from "../http/errors.ts";
 import type { WireFile } from "../storage/file.ts";

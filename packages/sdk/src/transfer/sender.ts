@@ -1,7 +1,7 @@
 /** Sends the bytes of one attempt, by their size: in a batch, in one request, in parts, or as a stream of unknown size. */
 import { filesGroup } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
-import type { ByteBody } from "../http/byte-body.ts";
+import type { ByteBody } from "../http/accepted-bytes.ts";
 import { callOn } from "../http/call.ts";
 import { ContractError, IntegrityError } from "../http/errors.ts";
 import { canStreamRequests } from "../http/runtime.ts";

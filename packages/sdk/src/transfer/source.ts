@@ -1,5 +1,6 @@
-import { acceptBytes } from "../http/accepted-bytes.ts";
-import { openChunks, type ByteBody } from "../http/byte-body.ts";
+import { acceptBytes, isBlob } from "../http/accepted-bytes.ts";
+import { openChunks } from "../http/byte-body.ts";
+import type { ByteBody } from "../http/accepted-bytes.ts";
 import { ContractError, SdkError } from "../http/errors.ts";
 import { describeRefused } from "./body-refusal.ts";
 
@@ -25,7 +26,7 @@ export function openSource(body: ByteBody, size?: number, endpointId = "files.up
   const bytes = acceptBytes(body);
   if (bytes === null) throw new ContractError("request", endpointId, [describeRefused(body)]);
   if (bytes instanceof Uint8Array) return wholeSource(bytes.length, (from, to) => bytes.subarray(from, to));
-  if (bytes instanceof Blob)
+  if (isBlob(bytes))
     return wholeSource(bytes.size, async (from, to) => new Uint8Array(await bytes.slice(from, to).arrayBuffer()));
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
     throw new ContractError("request", endpointId, ["size: expected a whole number of bytes"]);

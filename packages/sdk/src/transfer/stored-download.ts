@@ -39,8 +39,49 @@ export interface Download {
    * only the length. After a broken connection the stream goes on where it broke.
    */
   readonly stream: ReadableStream<Uint8Array>;
-  /** All of `stream` in memory, verified. */
-  bytes(): Promise<Uint8Array>;
+  /** All of `stream` in memory, verified. Each download is read once, in one of these ways. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  /** {@link bytes} as an ArrayBuffer of their length. */
+  arrayBuffer(): Promise<ArrayBuffer>;
+  /** {@link bytes} as a Blob with `contentType`. */
+  blob(): Promise<Blob>;
+  /** {@link bytes} as UTF-8; what is none becomes U+FFFD, as with `fetch`. */
+  text(): Promise<string>;
+  /** {@link text} parsed. @throws ContractError `invalid_request` for what is no JSON; it shows none of it. */
+  json(): Promise<unknown>;
+}
+
+/** What a download says of its bytes. */
+export type DownloadFacts = Omit<Download, "stream" | "bytes" | "arrayBuffer" | "blob" | "text" | "json">;
+
+/** The facts with every way to read the bytes. */
+export function makeDownload(
+  facts: DownloadFacts,
+  source: { readonly stream: ReadableStream<Uint8Array>; readonly bytes: () => Promise<Uint8Array<ArrayBuffer>> },
+): Download {
+  const { bytes } = source;
+  const text = async (): Promise<string> => new TextDecoder().decode(await bytes());
+  return {
+    ...facts,
+    get stream() {
+      return source.stream;
+    },
+    bytes,
+    arrayBuffer: async () => {
+      const { buffer, byteOffset, byteLength } = await bytes();
+      return byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
+    },
+    blob: async () => new Blob([await bytes()], { type: facts.contentType }),
+    text,
+    json: async () => {
+      try {
+        return JSON.parse(await text()) as unknown;
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ContractError("request", filesGroup.content.id, ["json(): the content is no JSON"]);
+      }
+    },
+  };
 }
 
 /** The stored bytes, whatever they are. */
@@ -98,17 +139,10 @@ export async function openStored(
     reopen: async (from) => (await open(from, etag)).answer.body,
   };
   const { stream, read, peek } = openVerifiedStream(reading);
-  const download = {
-    size,
-    sha256,
-    range: { offset: start, length },
-    contentType,
-    name,
-    etag,
-    tag: etag,
-    stream,
-    bytes: () => collect(stream, length),
-  };
+  const download = makeDownload(
+    { size, sha256, range: { offset: start, length }, contentType, name, etag, tag: etag },
+    { stream, bytes: () => collect(stream, length) },
+  );
   const pinVersion = (current: string): void => {
     version = current;
     reading.sha256 = null;
@@ -179,7 +213,7 @@ function checkRange(range: ByteRange | undefined): void {
 }
 
 /** All bytes of a stream that announced its length. */
-export async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
+export async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array<ArrayBuffer>> {
   const all = new Uint8Array(length);
   let filled = 0;
   const chunks = iterate(stream);

@@ -1,5 +1,5 @@
 /** The input of an upload. */
-import type { ByteBody } from "../http/byte-body.ts";
+import type { ByteBody } from "../http/accepted-bytes.ts";
 
 /** The largest upload in one request, unless the caller names a part's size. Bytes. */
 export const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -14,11 +14,17 @@ export const MAX_BATCHED_BYTES = 256 * 1024;
 export const DIGEST_BYTES = 64 * 1024 * 1024;
 
 interface Content {
-  /** The bytes; a string means its UTF-8. Anything else is refused with `invalid_request` before anything is sent. */
+  /**
+   * The bytes: a string (its UTF-8), a buffer or any view of one, a Blob or File, a Response, a stream. Anything else is
+   * refused with `invalid_request` before anything is sent.
+   */
   readonly body: ByteBody;
   /** Bytes of a stream: above 8 MiB a resume after a failure needs it. Ignored for a body that has a size of its own. Default: unknown. */
   readonly size?: number | undefined;
-  /** Media type, such as `text/plain`. Default: `application/octet-stream`, and for a version that of the one before. */
+  /**
+   * Media type, such as `text/plain`. Default: that of a Blob, File or Response, else `application/octet-stream`, and
+   * for a version that of the one before.
+   */
   readonly contentType?: string | undefined;
 }
 

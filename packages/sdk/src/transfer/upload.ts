@@ -3,6 +3,8 @@ import { filesGroup } from "@coffer/contract";
 import type { Connection } from "../connection/options.ts";
 import { sharedCode } from "../connection/shared-code.ts";
 import { callOn } from "../http/call.ts";
+import { typeOfBytes } from "../http/accepted-bytes.ts";
+import type { ByteBody } from "../http/accepted-bytes.ts";
 import { ContractError } from "../http/errors.ts";
 import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields, VERSION } from "../http/required-fields.ts";
 import { PlainCodec, requirePublic } from "./plain-codec.ts";
@@ -49,7 +51,8 @@ export async function uploadInput(
 ): Promise<UploadResult> {
   refuseUnknownFields(filesGroup.upload.id, input, UPLOAD_FIELDS);
   refuseUndefinedPlaces(filesGroup.upload.id, input, NEW_ITEM);
-  return upload(connection, { kind: "file", ...input }, openSource(body, size), options);
+  const source = openSource(body, size);
+  return upload(connection, { kind: "file", ...withType(input, body) }, source, options);
 }
 
 export async function replaceFile(
@@ -62,7 +65,12 @@ export async function replaceFile(
   refuseUnknownFields(filesGroup.replace.id, options, UPLOAD_OPTIONS);
   refuseUndefinedPlaces(filesGroup.replace.id, input, VERSION);
   const source = openSource(body, size, filesGroup.replace.id);
-  return upload(connection, { kind: "version", fileId, ...input }, source, options);
+  return upload(connection, { kind: "version", fileId, ...withType(input, body) }, source, options);
+}
+
+/** With the media type that the bytes bring along, unless the caller names one. */
+function withType<Input extends { readonly contentType?: string | undefined }>(input: Input, body: ByteBody): Input {
+  return input.contentType === undefined ? { ...input, contentType: typeOfBytes(body) } : input;
 }
 
 /** Closes the source and the journal. */

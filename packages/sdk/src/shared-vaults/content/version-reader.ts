@@ -10,7 +10,7 @@ import {
   type VerifiedVersion,
   type VersionStatement,
 } from "@coffer/crypto";
-import { collect, type Download } from "../../transfer/stored-download.ts";
+import { collect, makeDownload, type Download, type DownloadFacts } from "../../transfer/stored-download.ts";
 import type { Connection } from "../../connection/options.ts";
 import { tagOf } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -91,7 +91,7 @@ export function otherSize(): VaultError {
 }
 
 /** The facts of a download besides its bytes. */
-export function factsOf({ file, metadata }: Reading, range: Download["range"]): Omit<Download, "stream" | "bytes"> {
+export function factsOf({ file, metadata }: Reading, range: Download["range"]): DownloadFacts {
   const { contentType, name, size } = metadata;
   const tag = file.shared && tagOf(file.shared);
   return { size, sha256: file.sha256, range, contentType, name, etag: null, tag };
@@ -103,5 +103,5 @@ export function describe(
   content: AsyncGenerator<Uint8Array, void, void>,
 ): Download {
   const stream = toReadableStream(content);
-  return { ...factsOf(reading, range), stream, bytes: () => collect(stream, range.length) };
+  return makeDownload(factsOf(reading, range), { stream, bytes: () => collect(stream, range.length) });
 }

@@ -1,5 +1,6 @@
 /** Whole files of shared vaults: small ones in one step, others as they come. */
 import { decryptFile, decryptFileBytes, type FileStart, type RangeKey } from "@coffer/crypto";
+import { copyable } from "../../http/byte-body.ts";
 import { openStored, type Download, type StoredDownload } from "../../transfer/stored-download.ts";
 import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./version-reader.ts";
 import { lazyDownload } from "./lazy-download.ts";
@@ -28,7 +29,7 @@ export async function openWhole(reading: Reading, given: StoredDownload | null):
 }
 
 /** Gives no byte before all of it is true. It reads without a stream, whose steps take longer than the cipher. */
-async function readSmall(reading: Reading, stored: StoredDownload, size: number): Promise<Uint8Array> {
+async function readSmall(reading: Reading, stored: StoredDownload, size: number): Promise<Uint8Array<ArrayBuffer>> {
   const { vault, metadata, options } = reading;
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -46,7 +47,7 @@ async function readSmall(reading: Reading, stored: StoredDownload, size: number)
   const content = await inVaultTerms(() => decryptFileBytes(vault.platform, bytes.subarray(0, filled), unlocking));
   if (content.length !== metadata.size) throw otherSize();
   options.onProgress?.({ bytes: content.length, total: content.length });
-  return content;
+  return copyable(content);
 }
 
 /** The bytes before the break may be wrong already. That is reported first, in the order of reading, as a stream would. */
