@@ -93,7 +93,7 @@ const later = await owner.files.upload({
   body: new TextEncoder().encode("Alone."),
 });
 claim("the remaining members open what is written now", (await readText(owner, later.file.id)) === "Alone.");
-const members = await owner.vaults.members.list(vault.id);
+const members = (await owner.vaults.members.list(vault.id)).items;
 claim("and they are the owner alone", members.length === 1 && members[0]?.role === "owner");
 
 await owner.vaults.delete(vault.id, { force: true });

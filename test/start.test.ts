@@ -107,7 +107,7 @@ describe("npm start --json", () => {
     const names = files.map(({ name }) => name);
     expect(names.toSorted()).toEqual(["a.txt", "b.txt", "later.txt", expect.stringMatching(/^welcome /)]);
     expect((await owner.vaults.get(document.job.vaultId)).type).toBe("shared");
-    expect(await owner.vaults.members.list(document.job.vaultId)).toMatchObject([{ role: "owner" }]);
+    expect((await owner.vaults.members.list(document.job.vaultId)).items).toMatchObject([{ role: "owner" }]);
     const agents = ["agent.json", "demonstration.json"].map((name) => join(base, "data", name));
     for (const file of [document.credentialsFile, ...agents, document.chain.networkFile]) {
       expect((await stat(file)).mode & 0o777).toBe(0o600);

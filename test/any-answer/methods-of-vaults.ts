@@ -30,7 +30,7 @@ export const VAULTS: Readonly<Record<string, Method>> = {
   "vaults.members.list": async (run) => {
     const { client, world, blame } = run;
     const vaultId = world.vaults.spare.id;
-    const members = await client.vaults.members.list(vaultId);
+    const members = (await client.vaults.members.list(vaultId)).items;
     if (members.length === 0) blame(`nobody is a member of ${vaultId}`);
     return undefined;
   },

@@ -73,7 +73,7 @@ function lineIn({ out, err }: Pick<Ran, "out" | "err">, pattern: RegExp): string
 }
 
 async function endOf(vaultId: string, chainAddress: string): Promise<string | null | undefined> {
-  const members = await scene.stack.owner.client.vaults.members.list(vaultId);
+  const members = (await scene.stack.owner.client.vaults.members.list(vaultId)).items;
   return members.find((member) => member.chainAddress === chainAddress)?.endsAt;
 }
 
@@ -131,7 +131,7 @@ it("a service that adds a vault, lengthens the end or renames the agent changes 
   expect(question).toContain(agent.accessUntil?.slice(0, 10));
   expect(await endOf(agent.vaultId, agent.chainAddress)).toBe(agent.accessUntil);
   expect(await endOf(payroll, agent.chainAddress)).toBeUndefined();
-  const members = await scene.stack.owner.client.vaults.members.list(agent.vaultId);
+  const members = (await scene.stack.owner.client.vaults.members.list(agent.vaultId)).items;
   expect(members.find((member) => member.chainAddress === agent.chainAddress)?.label).toBe("honest");
 });
 

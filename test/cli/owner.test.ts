@@ -167,7 +167,7 @@ describe("an agent is let in [issue 19]", () => {
     await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, await chainKeySigner(privateKey));
     const ran = await owner.run(["agents", "list", "--approve", "elsewhere", "--yes"]);
     expect([ran.code, ran.err]).toEqual([5, expect.stringContaining(`coffer vaults members add ${vault.id} 0x`)]);
-    expect(await stack.owner.client.vaults.members.list(vault.id)).toHaveLength(1);
+    expect((await stack.owner.client.vaults.members.list(vault.id)).items).toHaveLength(1);
     const added = await owner.run(["vaults", "members", "add", vault.id, "--invite-file", "-"], { input: text });
     expect(added.code).toBe(0);
   });

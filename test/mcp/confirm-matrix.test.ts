@@ -121,8 +121,8 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     Promise.resolve({
       tool: "access_grant",
       args: { name: "bot", vaultIds: [vaultId], chainAddress: ADDRESS },
-      isDone: async () => (await client.vaults.members.list(vaultId)).length > 0,
-      times: async () => (await client.vaults.members.list(vaultId)).length,
+      isDone: async () => (await client.vaults.members.list(vaultId)).items.length > 0,
+      times: async () => (await client.vaults.members.list(vaultId)).items.length,
     }),
   "the access of an address ends": async ({ client, vaultId }) => {
     await client.vaults.members.add(vaultId, ADDRESS);
@@ -130,7 +130,7 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     return {
       tool: "access_revoke",
       args: { who: ADDRESS },
-      isDone: async () => (await client.vaults.members.list(vaultId)).length === 0,
+      isDone: async () => (await client.vaults.members.list(vaultId)).items.length === 0,
       change: () => client.vaults.members.add(otherId, ADDRESS),
     };
   },

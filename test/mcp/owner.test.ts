@@ -142,7 +142,7 @@ describe("access", () => {
     });
     expect(answer.facts).toMatchObject({ members: [sharedId] });
     const isMember = async (): Promise<boolean> =>
-      (await owner.vaults.members.list(sharedId)).some(
+      (await owner.vaults.members.list(sharedId)).items.some(
         (member) => member.chainAddress === chainAddress && member.layers.chain === "active",
       );
     expect(await isMember()).toBe(true);

@@ -94,7 +94,7 @@ describe("twice at once", () => {
     expect(revoked.map(({ chainAddress }) => chainAddress)).toEqual([address, address]);
     const after = await object();
     expect([after.generation, after.members, after.former.length]).toEqual([before + 2n, [], 2]);
-    expect(await owner.client.vaults.members.list(vault.id)).toHaveLength(1);
+    expect((await owner.client.vaults.members.list(vault.id)).items).toHaveLength(1);
     expect((await owner.client.apiKeys.get(agent.keyId ?? "")).revokedAt).not.toBeNull();
   });
 

@@ -48,7 +48,9 @@ async function onChain(address: string, before: bigint, of: Vault = vault) {
 
 /** And what the service says that was told of it. */
 async function standing(address: string, before: bigint, of: Vault = vault) {
-  const listed = (await owner.client.vaults.members.list(of.id)).find(({ chainAddress }) => chainAddress === address);
+  const listed = (await owner.client.vaults.members.list(of.id)).items.find(
+    ({ chainAddress }) => chainAddress === address,
+  );
   return {
     ...(await onChain(address, before, of)),
     listed: listed === undefined ? null : { label: listed.label, layers: listed.layers },

@@ -80,7 +80,7 @@ describe("a member with an end", () => {
       `Your access ended at ${textOf(end)}: ask the vault's owner, ${stack.owner.signer.chainAddress}, to add ${chainAddress} again.`,
     );
 
-    const listed = await owner.vaults.members.list(vaultId);
+    const listed = (await owner.vaults.members.list(vaultId)).items;
     expect(listed.find((member) => member.chainAddress === chainAddress)).toMatchObject({
       endsAt: textOf(end),
       layers: { service: "ended", chain: "ended" },
@@ -107,7 +107,7 @@ describe("a member with an end", () => {
     expect(await read(agent.client, fileId)).toBe("a");
     expect(await read(agent.another(), fileId)).toBe("a");
     const nearer = await owner.vaults.members.setUntil(vaultId, chainAddress, textOf(end + END_STEP));
-    expect(nearer.generation).toBe(later.generation + 1n);
+    expect(nearer.generation).toBe(later.generation + 1);
     expect(await read(agent.client, fileId)).toBe("a");
     passTo(end + END_STEP);
     await expect(read(agent.client, fileId)).rejects.toMatchObject({ code: "membership_ended" });

@@ -161,7 +161,7 @@ describe("members.add with an invite", () => {
       effect: expect.any(String) as unknown,
     });
     expect((await members.add(vault.id, { invite: text })).chainAddress).toBe(signer.chainAddress);
-    const listed = (await members.list(vault.id)).map(({ chainAddress }) => chainAddress);
+    const listed = (await members.list(vault.id)).items.map(({ chainAddress }) => chainAddress);
     expect(listed).toContain(signer.chainAddress);
     expect(listed).not.toContain(stranger.chainAddress);
     const { network, baseUrl } = stack;

@@ -58,7 +58,7 @@ describe("a service whose node is behind", () => {
     await owner.vaults.members.add(vaultId, chainAddress);
     const { memberships } = await owner.agents.revoke(agent.keyId ?? "");
     expect(memberships).toEqual([{ vaultId, outcome: "removed", generation: 3n, warnings: [] }]);
-    expect(await owner.vaults.members.list(vaultId)).toHaveLength(1);
+    expect((await owner.vaults.members.list(vaultId)).items).toHaveLength(1);
   });
 
   test("is not waited for without end, and what it said is told", async () => {

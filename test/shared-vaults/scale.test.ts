@@ -67,7 +67,7 @@ async function listed(client: Client): Promise<string[]> {
 }
 
 test(`has 1,000 members beside its owner, and ${String(GENERATIONS)} generations`, async () => {
-  expect(await stack.owner.client.vaults.members.list(vaultId)).toHaveLength(MEMBERS + 1);
+  expect((await stack.owner.client.vaults.members.list(vaultId)).items).toHaveLength(MEMBERS + 1);
   const { chainObjectId } = await stack.owner.client.vaults.get(vaultId);
   expect(await readObject(stack, chainObjectId)).toMatchObject({
     generation: BigInt(GENERATIONS),

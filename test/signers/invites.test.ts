@@ -57,7 +57,7 @@ describe("an agent with a wallet", () => {
     const other = (await withStatements(new Secp256k1Keypair())).chainAddress;
     const adding = owner.vaults.members.add(vault.id, other, { invite: text });
     await expect(adding).rejects.toMatchObject({ code: "address_invalid" });
-    const members = await owner.vaults.members.list(vault.id);
+    const members = (await owner.vaults.members.list(vault.id)).items;
     expect(members.map(({ chainAddress }) => chainAddress)).not.toContain(other);
     expect(members.map(({ chainAddress }) => chainAddress)).not.toContain(signer.chainAddress);
   });

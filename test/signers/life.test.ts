@@ -56,7 +56,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   test("owns a vault that names the key of its statements, writes and reads in it", async () => {
     const { client, signer } = wallet;
     vault = await client.vaults.create({ name: `of ${name}`, type: "shared" });
-    const [owner] = await client.vaults.members.list(vault.id);
+    const [owner] = (await client.vaults.members.list(vault.id)).items;
     expect(owner).toMatchObject({ chainAddress: signer.chainAddress, role: "owner" });
     ({
       file: { id: fileId },

@@ -76,7 +76,7 @@ export interface UsersAgent extends StackAgent {
 export async function openUsersAgent(stack: AgentStack, owner: Client): Promise<UsersAgent> {
   const vault = await findOrMakeVault(owner, USERS_VAULT);
   const agent = await inviteAgent(stack, owner, "agent", vault.id);
-  const members = await owner.vaults.members.list(vault.id);
+  const members = (await owner.vaults.members.list(vault.id)).items;
   const isMember = members.some(
     ({ chainAddress, endsAt }) =>
       chainAddress === agent.chainAddress && (endsAt === null || Date.parse(endsAt) > Date.now()),

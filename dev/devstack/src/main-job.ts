@@ -102,7 +102,7 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
 async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ value: StackAgent; said: string }> {
   const value = await inviteAgent(stack, owner, "demonstration", id);
   // An earlier run may have ended between adding and removing it.
-  const members = await owner.vaults.members.list(id);
+  const members = (await owner.vaults.members.list(id)).items;
   if (members.some(({ chainAddress }) => chainAddress === value.chainAddress))
     await owner.vaults.members.remove(id, value.chainAddress);
   const how = value.isNew ? "joined the account by an invite" : "of an earlier run has its key still";

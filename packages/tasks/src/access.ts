@@ -77,7 +77,9 @@ async function membersOf(client: Client, { signal }: Task, vaultId: string | nul
       vaultIds.push(id);
     }
   const lists = await Promise.all(
-    vaultIds.map(async (id) => (await client.vaults.members.list(id, { signal })).map((member) => ({ id, member }))),
+    vaultIds.map(async (id) =>
+      (await client.vaults.members.list(id, { signal })).items.map((member) => ({ id, member })),
+    ),
   );
   return lists.flat().map(({ id, member }) => ({ kind: "member", member, vaultId: id }));
 }

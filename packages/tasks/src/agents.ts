@@ -85,7 +85,7 @@ async function usedInvites(client: Client, { signal }: Task): Promise<Map<string
 async function membersByVault(client: Client, { signal }: Task): Promise<Map<string, ReadonlySet<string>>> {
   const vaults = new Map<string, ReadonlySet<string>>();
   for await (const { id } of client.vaults.list({ type: "shared", limit: 1000 }, { signal })) {
-    const members = await client.vaults.members.list(id, { signal });
+    const members = (await client.vaults.members.list(id, { signal })).items;
     const active = members.filter(({ layers }) => layers.chain === "active");
     vaults.set(id, new Set(active.map(({ chainAddress }) => chainAddress)));
   }

@@ -81,7 +81,7 @@ export async function memberAdded(world: SharedWorld): Promise<Checks> {
       const again = await owner.another().vaults.members.add(vault.id, agent.address);
       assert.equal(again.chainAddress, agent.address);
       assert.equal((await allowlist()).version, before.version);
-      assert.equal((await owner.client.vaults.members.list(vault.id)).length, 2);
+      assert.equal((await owner.client.vaults.members.list(vault.id)).items.length, 2);
     },
     "J6-malformed": async () => {
       for (const chainAddress of ["0x12", agent.address.toUpperCase(), `${agent.address}00`]) {

@@ -177,7 +177,7 @@ function interrupted({ world, owner, second, colleague, vaultId, objectId, loop 
       await upload(colleague, vaultId, "between.txt");
       const { memberships } = await owner.another().agents.revoke(second.keyId);
       assert.deepEqual(memberships, [{ vaultId, outcome: "absent", generation: between.generation, warnings: [] }]);
-      const listed = await owner.client.vaults.members.list(vaultId);
+      const listed = (await owner.client.vaults.members.list(vaultId)).items;
       assert.deepEqual(
         listed.map(({ chainAddress }) => chainAddress),
         [owner.address, colleague.address],

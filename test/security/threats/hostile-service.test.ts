@@ -173,7 +173,7 @@ describe("the service can", () => {
     const known = { chainAddress: agent.signer.chainAddress, vaultIds: [hidden.id] };
     const keyId = agent.keyId ?? "";
     const membersOf = async (vaultId: string) =>
-      (await owner.vaults.members.list(vaultId)).flatMap(({ chainAddress, role }) =>
+      (await owner.vaults.members.list(vaultId)).items.flatMap(({ chainAddress, role }) =>
         role === "owner" ? [] : [chainAddress],
       );
 

@@ -157,7 +157,7 @@ describe("before the vault is rotated, a removed member that the service helps",
 describe("after the vault was rotated, a removed member", () => {
   beforeAll(async () => {
     const { effect, ...result } = await owner.vaults.rotate(vault.id);
-    expect(result).toMatchObject({ generation: 3n, floor: 3n, failed: [] });
+    expect(result).toMatchObject({ generation: 3, floor: 3, failed: [] });
     effects["rotate"] = effect;
   });
 
@@ -182,7 +182,7 @@ describe("after the vault was rotated, a removed member", () => {
     expect(await readTrimmed(back, undigested)).toBe(HONEST);
     const left = await back.vaults.leave(vault.id);
     effects["leave"] = left.effect;
-    expect(left).toMatchObject({ outcome: "done", generation: 4n });
+    expect(left).toMatchObject({ outcome: "done", generation: 4 });
     // Who leaves is a removed member, by its own act: nothing of what comes after, nor a way back.
     const { file } = await owner.files.upload({ vaultId: vault.id, name: "after.txt", body: "after" });
     const cold = stack.owner.another({ shared: { signer: former.signer } });

@@ -181,7 +181,7 @@ describe("a stolen chain key, alone,", () => {
     expect(await read(stack.owner.another({ shared: { signer: thief.signer } }), fileId)).toBe(CONTENT);
     // The service's list may be a second old.
     await vi.waitFor(async () => {
-      const listed = await owner.vaults.members.list(vault.id);
+      const listed = (await owner.vaults.members.list(vault.id)).items;
       expect(listed.find((one) => one.chainAddress === chainAddress)?.layers).toEqual({
         service: "none",
         chain: "active",

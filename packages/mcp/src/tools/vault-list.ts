@@ -112,7 +112,7 @@ async function showVault(call: Call, vault: Vault): Promise<Outcome> {
     name: untrusted(vault.name),
   };
   if (vault.type === "public") return { summary: "A public vault has no members: its owner's keys reach it.", facts };
-  const members = await client.vaults.members.list(vault.id, { signal: call.signal });
+  const members = (await client.vaults.members.list(vault.id, { signal: call.signal })).items;
   const rows = members.map(({ chainAddress, role, layers, endsAt, label }): Fact[] => [
     ...[chainAddress, word(role), word(layers.service), word(layers.chain)],
     ...[endsAt === null ? "never" : minute(endsAt), untrusted(label)],

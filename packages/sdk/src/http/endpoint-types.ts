@@ -7,8 +7,10 @@ export type Query<E extends EndpointDefinition> =
 export type Body<E extends EndpointDefinition> =
   CallInput<E, ByteBody> extends { readonly body?: infer Value } ? Readonly<NonNullable<Value>> : never;
 
-/** The query of a list. */
-export type ListQuery<E extends EndpointDefinition> = PageQuery & Omit<Query<E>, keyof PageQuery>;
+/** The query of a list. `cursor` takes what a page gives as `nextCursor`; null begins with the first page. */
+export type ListQuery<E extends EndpointDefinition> = Omit<PageQuery, "cursor"> & {
+  readonly cursor?: string | null | undefined;
+} & Omit<Query<E>, keyof PageQuery>;
 
 /** The JSON that an endpoint returns. */
 export type Result<E extends EndpointDefinition> = Readonly<Output<E, never>>;

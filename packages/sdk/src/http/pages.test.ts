@@ -10,7 +10,26 @@ it("sends nothing before it is awaited, and once for all awaits of the same page
   expect((await list).vaults).toHaveLength(1);
   expect((await list).items[0]?.id).toBe(ID);
   expect(requests).toHaveLength(1);
-  expect(JSON.parse(JSON.stringify(await list))).toEqual({ vaults: [VAULT], nextCursor: null });
+});
+
+it("is a Promise of a page whose items survive a spread, a clone and JSON [issue 53]", async () => {
+  const { client } = scripted([json({ vaults: [VAULT], nextCursor: null })]);
+  const promise: Promise<unknown> = client.vaults.list();
+  expect(Object.prototype.toString.call(promise)).toBe("[object PagePromise]");
+  const page = await client.vaults.list();
+  const whole = { vaults: [VAULT], items: [VAULT], nextCursor: null };
+  for (const copy of [{ ...page }, structuredClone(page), JSON.parse(JSON.stringify(page)) as unknown])
+    expect(copy).toEqual(whole);
+  // What a library of queries infers of the call: the page.
+  const infer = async <T>(call: () => Promise<T>): Promise<T> => await call();
+  expect((await infer(() => client.vaults.list({ limit: 1 }))).items[0]?.id).toBe(ID);
+});
+
+it("takes the nextCursor of the last page, which is null, as the beginning", async () => {
+  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: null })]);
+  const { nextCursor } = await client.vaults.list({ cursor: null });
+  await client.vaults.list({ cursor: nextCursor });
+  expect(requests.map(({ url }) => new URL(url).search)).toEqual(["", ""]);
 });
 
 it("begins at the cursor it is given and goes on with those of the server", async () => {

@@ -10,6 +10,7 @@ type Lists = Pick<Result<typeof api.apiKeys.list>, "apiKeys"> &
   Pick<Result<typeof api.files.list>, "files"> &
   Pick<Result<typeof api.folders.list>, "folders"> &
   Pick<Result<typeof api.invites.list>, "invites"> &
+  Pick<Result<typeof api.members.list>, "members"> &
   Pick<Result<typeof api.sessions.list>, "sessions"> &
   Pick<Result<typeof api.vaults.list>, "vaults"> &
   Pick<Result<typeof api.files.versions>, "versions"> &
@@ -25,7 +26,7 @@ export type Page<Name extends keyof PageLists<Item>, Item> = Pick<PageLists<Item
 export interface PageFacts<Item> {
   /** Pass it as `cursor` to get the next page. null: this is the last page. */
   readonly nextCursor: string | null;
-  /** The rows of this page, whatever the list is called. Not in JSON. */
+  /** The rows of this page, whatever the list is called. */
   readonly items: readonly Item[];
 }
 
@@ -33,7 +34,8 @@ type Loaded<Name extends keyof PageLists<Item>, Item, More> = Omit<Page<Name, It
 type None = Record<never, never>;
 
 /**
- * A list call. Nothing is sent until it is awaited or iterated. `More`: what its pages have beside their rows.
+ * A list call: a Promise of its first page, and all its items one after the other. Nothing is sent until it is awaited
+ * or iterated. `More`: what its pages have beside their rows.
  *
  * @example
  * ```ts
@@ -43,8 +45,9 @@ type None = Record<never, never>;
  * ```
  */
 export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
-  implements PromiseLike<Page<Name, Item> & More>, AsyncIterable<Item>
+  implements Promise<Page<Name, Item> & More>, AsyncIterable<Item>
 {
+  readonly [Symbol.toStringTag] = "PagePromise";
   readonly #name: Name;
   readonly #load: (cursor: string | undefined) => Promise<Loaded<Name, Item, More>>;
   readonly #start: string | undefined;
@@ -68,12 +71,12 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
   }
 
   catch<Failure = never>(
-    onError: (error: unknown) => Failure | PromiseLike<Failure>,
+    onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<(Page<Name, Item> & More) | Failure> {
     return this.#firstPage().catch(onError);
   }
 
-  finally(onEnd: () => void): Promise<Page<Name, Item> & More> {
+  finally(onEnd?: (() => void) | null): Promise<Page<Name, Item> & More> {
     return this.#firstPage().finally(onEnd);
   }
 
@@ -95,7 +98,7 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
   async #page(cursor: string | undefined): Promise<Page<Name, Item> & More> {
     const loaded = await this.#load(cursor);
     const items: readonly Item[] = loaded[this.#name];
-    return Object.defineProperty({ ...loaded }, "items", { value: items }) as Page<Name, Item> & More;
+    return { ...loaded, items } as unknown as Page<Name, Item> & More;
   }
 }
 
@@ -103,8 +106,13 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
 export function paged<
   Name extends keyof PageLists<Item>,
   Item,
-  Query extends { readonly cursor?: string | undefined },
+  Query extends { readonly cursor?: string | null | undefined },
   More = None,
->(name: Name, query: Query, load: (query: Query) => Promise<Loaded<Name, Item, More>>): PagePromise<Name, Item, More> {
-  return new PagePromise(name, (cursor) => load(cursor === undefined ? query : { ...query, cursor }), query.cursor);
+>(
+  name: Name,
+  query: Query,
+  load: (query: Omit<Query, "cursor"> & { readonly cursor?: string }) => Promise<Loaded<Name, Item, More>>,
+): PagePromise<Name, Item, More> {
+  const { cursor: start, ...rest } = query;
+  return new PagePromise(name, (cursor) => load(cursor === undefined ? rest : { ...rest, cursor }), start ?? undefined);
 }

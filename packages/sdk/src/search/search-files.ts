@@ -52,7 +52,7 @@ export async function searchFiles(
   await encodeRequest(searchGroup.search, { query });
   const { limit = DEFAULT_PAGE, ...same } = query;
   const searchId = toHex((await digestOf(new TextEncoder().encode(JSON.stringify([same, localOnly])))).subarray(0, 8));
-  const position = decodeCursor(searchId, cursor);
+  const position = decodeCursor(searchId, cursor ?? undefined);
   const call = { connection, query, options, localOnly, deadline: connection.clock.now() + buildFor };
   const scope = await (query.vaultId === undefined && query.folderId === undefined ? allVaults(call) : oneVault(call));
   const unreadable = [...scope.tables.values()].reduce((sum, table) => sum + table.unreadable.size, 0);

@@ -62,7 +62,7 @@ function verified(chainAddress: string | null): FoundFile["createdBy"] {
 
 interface ServiceSearch {
   readonly connection: Connection;
-  readonly query: FileSearchQuery;
+  readonly query: Omit<FileSearchQuery, "cursor">;
   readonly deadline: number;
   readonly options: CallOptions;
   /** Whether another source has the files of this vault. */

@@ -1,5 +1,6 @@
 /** Members of shared vaults. The code of shared vaults is loaded with the first of these calls. */
 import type { VaultMember } from "@coffer/contract";
+import { paged, type PagePromise } from "../http/pages.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
 import { sharedCode } from "../connection/shared-code.ts";
 import type { Until } from "../shared-vaults/members/membership-end.ts";
@@ -12,8 +13,8 @@ import type {
 } from "../shared-vaults/members/members.ts";
 
 export interface MemberResource {
-  /** Lists members as the service and the chain see them, the owner first. */
-  list(vaultId: string, options?: CallOptions): Promise<VaultMember[]>;
+  /** Lists members as the service and the chain see them, the owner first, all on one page. */
+  list(vaultId: string, options?: CallOptions): PagePromise<"members", VaultMember>;
   /**
    * Adds an address, on the chain and then at the service: everything ever written in the vault opens to it. Safe to
    * repeat. `who` is the address that the agent gave you on a channel other than the service. Or it is `{ invite }`
@@ -41,7 +42,8 @@ export interface MemberResource {
 export function memberResource(connection: Connection): MemberResource {
   const shared = async () => (await sharedCode(connection)).vaultCalls(connection);
   return {
-    list: async (...args) => (await shared()).list(...args),
+    list: (...args) =>
+      paged("members", {}, async () => ({ members: await (await shared()).list(...args), nextCursor: null })),
     add: async (...args) => (await shared()).add(...args),
     setUntil: async (...args) => (await shared()).setUntil(...args),
     remove: async (...args) => (await shared()).remove(...args),

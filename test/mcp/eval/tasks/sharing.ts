@@ -71,7 +71,7 @@ export const sharing: readonly EvalTask[] = [
     },
     verify: async ({ keyed }, { guest, vaultId, fileId }) => {
       assert.equal(await contentOf(guest.client, fileId), "for members");
-      const member = (await keyed.vaults.members.list(vaultId)).find(
+      const member = (await keyed.vaults.members.list(vaultId)).items.find(
         ({ chainAddress }) => chainAddress === guest.chainAddress,
       );
       assert.ok(Math.abs(Date.parse(member?.endsAt ?? "") - Date.now() - 3 * 86_400_000) <= 900_000);
@@ -135,7 +135,7 @@ export const sharing: readonly EvalTask[] = [
     },
     play: async (agent, who) => (await agent.call("access_revoke", { who })).text,
     verify: async (world, { vault, agent }) => {
-      const members = await world.fresh().vaults.members.list(vault.id);
+      const members = (await world.fresh().vaults.members.list(vault.id)).items;
       assert.ok(!members.some(({ chainAddress }) => chainAddress === agent.chainAddress));
       await assert.rejects(agent.client.account.get());
     },
@@ -154,7 +154,7 @@ export const sharing: readonly EvalTask[] = [
         .join(" ");
     },
     verify: async (world, _known, told) => {
-      const members = await world.fresh().vaults.members.list(world.books.id);
+      const members = (await world.fresh().vaults.members.list(world.books.id)).items;
       assert.deepEqual(told.split(" ").sort(), members.map(({ chainAddress }) => chainAddress).sort());
     },
   }),
@@ -170,7 +170,7 @@ export const sharing: readonly EvalTask[] = [
       return `${String(first?.["layer"])} ${unmarked(first?.["cause"])} ${String(facts["nextStep"])}`;
     },
     verify: async (world, _known, told) => {
-      const members = await world.fresh().vaults.members.list(world.closed.id);
+      const members = (await world.fresh().vaults.members.list(world.closed.id)).items;
       assert.ok(!members.some(({ chainAddress }) => chainAddress === world.outsider.chainAddress));
       assert.match(told, /^(api|chain) not_a_member /);
       assert.ok(told.includes(world.outsider.chainAddress), told);
@@ -204,7 +204,7 @@ export const sharing: readonly EvalTask[] = [
     verify: async (world, title, vaultId) => {
       const { name, type } = await world.fresh().vaults.get(vaultId);
       assert.deepEqual([name, type], [title, "shared"]);
-      assert.equal((await world.fresh().vaults.members.list(vaultId)).length, 1);
+      assert.equal((await world.fresh().vaults.members.list(vaultId)).items.length, 1);
     },
   }),
   defineTask({

@@ -27,7 +27,7 @@ import { requireOpenVault, vaultRegistry } from "../client-vaults.ts";
 /** A vault key that could not be sealed again. */
 export interface NotResealed {
   /** Generation of the vault that the key belongs to. */
-  readonly generation: bigint;
+  readonly generation: number;
   /** The id of its present record, in hex. */
   readonly keyId: string;
   /** A code of {@link VaultErrorCode} or of the error catalogue. */
@@ -116,7 +116,7 @@ async function listKeys(
       if (BigInt(generation) < view.floor) continue;
       const record = await readRecord(view, text);
       if (record instanceof CryptoError) {
-        closed.push({ generation: BigInt(generation), keyId, code: record.code, message: record.message });
+        closed.push({ generation, keyId, code: record.code, message: record.message });
         continue;
       }
       const name = [encodePlace(record), record.check, record.maker].map(toHex).join(" ");
@@ -197,7 +197,7 @@ async function attempt(resealing: Resealing, key: ListedKey): Promise<Outcome> {
     if (failure instanceof SdkError && failure.code === "key_exists") return "moved";
     if (!(failure instanceof SdkError) || !LASTING.has(failure.code)) throw failure;
     const { generation, keyId } = key.replaced;
-    return { generation, keyId: toHex(keyId), code: failure.code, message: failure.message };
+    return { generation: Number(generation), keyId: toHex(keyId), code: failure.code, message: failure.message };
   }
 }
 

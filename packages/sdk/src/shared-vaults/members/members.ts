@@ -56,7 +56,7 @@ export interface AddedMember extends VaultMember {
 /** What removing a member has done. */
 export interface RemovedMember {
   /** Files written from now on are of this generation or a later one. */
-  readonly generation: bigint;
+  readonly generation: number;
   /** What is closed to the address now, and what is not, in words for people. */
   readonly effect: string;
   /** Remarks about the act or the vault; empty if there are none. */
@@ -66,7 +66,7 @@ export interface RemovedMember {
 /** A member whose end was set. */
 export interface EndedMember extends AddedMember {
   /** The vault's generation afterwards: an earlier end raises it. */
-  readonly generation: bigint;
+  readonly generation: number;
 }
 
 /** Members as the service and the chain see them, the owner first. */
@@ -175,7 +175,7 @@ export async function setMemberUntil(
   );
   const body = { chainAddress, until: renderEnd(endsAt ?? NO_END) };
   const member = await recordAt(connection, vaultId, body, options);
-  return { ...member, generation: vault.generation, effect: endsAt === null ? ENDLESS : ENDS, warnings };
+  return { ...member, generation: Number(vault.generation), effect: endsAt === null ? ENDLESS : ENDS, warnings };
 }
 
 async function findAgent(
@@ -220,7 +220,7 @@ export async function endMember(
     ),
   );
   await forget(connection, vaultId, chainAddress, options);
-  return { generation: vault.generation, effect: REMOVED, warnings };
+  return { generation: Number(vault.generation), effect: REMOVED, warnings };
 }
 
 /** The service never recorded this member, so there is nothing to end there. */

@@ -20,7 +20,7 @@ export interface ActResult {
   /** `done` by this call, or `already`: there was nothing left to do. */
   readonly outcome: "done" | "already";
   /** Generation of the vault after it. */
-  readonly generation: bigint;
+  readonly generation: number;
   /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
@@ -123,5 +123,5 @@ async function act(
   const { outcome, vault, warnings } = await inVaultTerms(() =>
     work(vaultRegistry(connection), pin.chainObjectId ?? "", pin),
   );
-  return { outcome, generation: vault.generation, warnings };
+  return { outcome, generation: Number(vault.generation), warnings };
 }

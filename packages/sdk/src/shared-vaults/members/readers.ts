@@ -13,7 +13,7 @@ export interface VaultReaders {
   /** The service reads it: all of a public vault, and the names of one with plain names. */
   readonly service: boolean;
   /** The generation of a shared vault: taking a right away raises it. null: a public vault has none. */
-  readonly generation: bigint | null;
+  readonly generation: number | null;
   /** Those whose access to a shared vault is over, as far as the chain still names them. */
   readonly former: readonly FormerReader[];
 }
@@ -23,7 +23,7 @@ export interface FormerReader {
   /** Chain address: `0x` and 64 lower-case hex digits. */
   readonly chainAddress: string;
   /** The last generation in which it was a reader; null: the present one, since its access ended by itself. */
-  readonly until: bigint | null;
+  readonly until: number | null;
   /** When its access would have ended by itself, or has: RFC 3339 in UTC; null: it had no end. */
   readonly endsAt: string | null;
 }
@@ -42,7 +42,7 @@ export async function vaultReaders(
   return {
     chainAddresses: [owner, ...active].map(({ address }) => hexOf(address)),
     service: plainNames,
-    generation,
+    generation: Number(generation),
     former: formerOf(view),
   };
 }
@@ -51,7 +51,7 @@ function formerOf({ members, former, time }: VaultView): FormerReader[] {
   const ended = members.filter(({ endsAt, until }) => until !== null || endsAt <= time);
   return [...ended, ...former].map(({ address, until, endsAt }) => ({
     chainAddress: hexOf(address),
-    until,
+    until: until === null ? null : Number(until),
     endsAt: renderEnd(endsAt),
   }));
 }

@@ -17,7 +17,7 @@ export interface RevokedMembership {
   /** `removed` by this call, or `absent`: the allowlist does not name it. */
   readonly outcome: "removed" | "absent";
   /** Files written from now on are of this generation or a later one. */
-  readonly generation: bigint;
+  readonly generation: number;
   /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }

@@ -53,9 +53,9 @@ export interface RotationResult {
   /** Folders whose own names were encrypted again. */
   readonly folders: number;
   /** Everything that is not in `failed` is of this generation or a later one. */
-  readonly generation: bigint;
+  readonly generation: number;
   /** The vault's floor afterwards: no reader accepts anything of an earlier generation. */
-  readonly floor: bigint;
+  readonly floor: number;
   /** The floor stays while this list is not empty. */
   readonly failed: readonly NotRotated[];
   /** What this has ended, and what it has not, in words for people. */
@@ -115,7 +115,15 @@ export async function rotateVault(
     ({ code }) => code === "valid_one_epoch" && !settled.warnings.some((one) => one.code === code),
   );
   const warnings = [...earlier, ...settled.warnings];
-  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED, warnings };
+  return {
+    files,
+    folders,
+    generation: Number(generation),
+    floor,
+    failed,
+    effect: floor >= generation ? ROTATED : NOT_ROTATED,
+    warnings,
+  };
 }
 
 /**
@@ -141,9 +149,9 @@ async function settleFloor(
   const objectId = vault.pin.chainObjectId ?? "";
   const object = await chain.readVault(objectId, { maxAge: 0 });
   if (floor === null || object.owner.chainAddress !== signer.chainAddress)
-    return { floor: object.floor, warnings: warningsAbout(object) };
+    return { floor: Number(object.floor), warnings: warningsAbout(object) };
   const { vault: raised, warnings } = await raiseFloor(chain, transactionSigner(signer), { objectId, floor });
-  return { floor: raised.floor, warnings };
+  return { floor: Number(raised.floor), warnings };
 }
 
 /** What a rotation writes is for no key that somebody else chose: a service and a node that lie could have made its maker up. */

@@ -12,7 +12,7 @@ export default command({
   isList: true,
   run: async ({ task, client, signal }, _flags, [name]) => {
     const vault = await findVault(task, name);
-    const members = await (await client()).vaults.members.list(vault.id, { signal });
+    const members = (await (await client()).vaults.members.list(vault.id, { signal })).items;
     return listing({
       name: "members",
       items: members,

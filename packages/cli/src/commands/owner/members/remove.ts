@@ -31,7 +31,7 @@ export default command({
     const client = await context.client();
     const removed = await client.vaults.members.remove(vault.id, address, { signal });
     printWarnings(context, removed.warnings);
-    const json = { ...removed, vaultId: vault.id, chainAddress: address, generation: Number(removed.generation) };
+    const json = { ...removed, vaultId: vault.id, chainAddress: address };
     const lines = [`${address} is no member of ${vault.id} any more.`, inCommandWords(removed.effect, vault.id)];
     if (!rotate) return done({ ...json, rotation: null }, lines);
     const rotation = await rotateVault(context, vault.id);

@@ -20,5 +20,5 @@ export function actReport(
     ...theirs,
     ...("effect" in result ? [inCommandWords(result.effect, vaultId)] : []),
   ];
-  return done({ vaultId, ...more, ...result, generation: Number(result.generation) }, lines);
+  return done({ vaultId, ...more, ...result }, lines);
 }

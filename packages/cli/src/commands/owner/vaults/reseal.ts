@@ -17,7 +17,7 @@ export default command({
     const result = await client.vaults.reseal(vaultId, { signal: context.signal });
     const { resealed, already, effect, warnings } = result;
     printWarnings(context, warnings);
-    const failed = result.failed.map((key) => ({ ...key, generation: Number(key.generation) }));
+    const { failed } = result;
     const lines = [
       `Sealed again: ${String(resealed)} keys. Sealed before: ${String(already)}.`,
       ...failed.map(({ generation, code, message }) =>

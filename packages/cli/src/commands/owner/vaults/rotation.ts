@@ -16,12 +16,12 @@ export async function rotateVault(context: Context, vaultId: string): Promise<Ro
   const client = await context.client();
   const bar = context.progress("Encrypting again", "items");
   try {
-    const { warnings, generation, floor, ...rotated } = await client.vaults.rotate(vaultId, {
+    const { warnings, ...rotated } = await client.vaults.rotate(vaultId, {
       signal: context.signal,
       onProgress: ({ done, total, files }) => bar.update(done, total, `${String(files)} contents`),
     });
     printWarnings(context, warnings);
-    return { ...rotated, generation: Number(generation), floor: Number(floor) };
+    return rotated;
   } finally {
     bar.end();
   }
