@@ -24,11 +24,13 @@ export interface SyncPlan {
   /** Also replaces what the receiving side changed by itself. */
   readonly overwrite: boolean;
   readonly dryRun: boolean;
+  /** Lists all of a vault with encrypted names again. */
+  readonly full: boolean;
 }
 
 /** Throws TaskFailure `not_found` or `file_not_found` for a folder that is not there to be read. */
 export async function syncFolders(task: Task, allowed: AllowedFolders, plan: SyncPlan): Promise<FolderResult> {
-  const { direction, dryRun, overwrite, path, vaultId } = plan;
+  const { direction, dryRun, full, overwrite, path, vaultId } = plan;
   await using local = await localFolder(allowed, plan);
   const folderId = await folderIdOf(task, plan);
   if (folderId === "missing") return plannedWhole(local === null ? [] : await planFolder(task, allowed, local, ""));
@@ -38,6 +40,7 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
     direction,
     overwrite,
     dryRun,
+    full,
     delete: plan.deletes,
     signal: task.signal,
     ...(plan.maxDelete === undefined ? {} : { maxDelete: plan.maxDelete }),

@@ -10,6 +10,8 @@ import { reindexItems, type IndexTarget } from "./index-items.ts";
 /** Nothing is older: the answer is empty, and its cursor is where the feed is now. */
 const LAST_TIME = "9999-12-31T23:59:59.999Z";
 const PAGE_LIMIT = 1000;
+/** More items than these, and than a quarter of the rows, are read faster by a list of the vault. */
+const MAX_REREAD = 256;
 
 /** The cursor of the vault's feed as it is now. */
 export async function presentCursor({ connection, vaultId }: IndexTarget, options: CallOptions): Promise<string> {
@@ -26,13 +28,21 @@ export interface AppliedChanges {
   readonly key: IndexKey | null;
 }
 
-/** Reads what changed since `cursor` again, up to 1,000 changes. @throws ApiError `cursor_expired`. */
-export async function applyChanges(target: IndexTarget, cursor: string, options: CallOptions): Promise<AppliedChanges> {
+/**
+ * Reads what changed since `cursor` again, up to 1,000 changes. null: so much has changed that a list of the vault takes less.
+ * @throws ApiError `cursor_expired`.
+ */
+export async function applyChanges(
+  target: IndexTarget,
+  cursor: string,
+  options: CallOptions,
+): Promise<AppliedChanges | null> {
   const query = { vaultId: target.vaultId, cursor, limit: PAGE_LIMIT, wait: 0 };
   const page = await callOn(target.connection, changesGroup.list, { query }, options);
   const changes = page.changes.filter(({ object }) => object.vaultId === target.vaultId);
   const files = idsOf(changes, "file");
   const folders = idsOf(changes, "folder");
+  if (files.size + folders.size > Math.max(MAX_REREAD, target.table.size / 4)) return null;
   const before = new Map([...folders].map((id) => [id, target.table.folders.get(id) ?? null]));
   const fromFolders = await reindexItems(target, "folder", folders, options);
   const reread = [...before].flatMap(([id, row]) => applyToSubtree(target, id, row, changes));
@@ -72,9 +82,10 @@ function applyToSubtree(
   const wasTrashed = before?.trashedAt ?? null;
   for (const each of table.foldersBelow(id)) if (wasTrashed !== null) trashFolder(table, each, wasTrashed, null);
   const inTrash = files.filter((row) => row.trashedAt !== null);
-  if (wasTrashed === null) return inTrash.map((row) => row.id);
+  const unreadable = table.unreadableBelow(id);
+  if (wasTrashed === null) return [...inTrash.map((row) => row.id), ...unreadable];
   for (const row of inTrash) if (row.trashedAt === wasTrashed) table.put({ ...row, trashedAt: null });
-  return [];
+  return unreadable;
 }
 
 function trashFolder(table: NameTable, id: string, from: string | null, to: string | null): void {

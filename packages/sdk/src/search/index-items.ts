@@ -23,7 +23,7 @@ export interface IndexTarget {
   readonly table: NameTable;
 }
 
-type Named<Kind extends Item> = Kind & { readonly unreadable?: string };
+type Named<Kind extends Item> = Kind & { readonly unreadable?: string; readonly tag?: string };
 
 /**
  * Indexes files or folders that the service lists. What does not verify is left out; files of that kind are counted.
@@ -48,15 +48,21 @@ export async function indexItems<Kind extends Item>(
 function indexItem(table: NameTable, item: Named<WireFile | Folder>): void {
   const { id, unreadable } = item;
   if ("contentType" in item) {
+    const { folderId: parentId, trashedAt } = item;
     if (unreadable === undefined) table.put(rowOf(item));
-    else table.putUnreadable(id);
-  } else if (unreadable === undefined) table.putFolder(id, { parentId: item.parentId, trashedAt: item.trashedAt });
+    else table.putUnreadable(id, { item: "file", parentId, trashedAt, code: unreadable });
+  } else {
+    const { name, parentId, tag = "", trashedAt } = item;
+    if (unreadable === undefined) table.putFolder(id, { name, tag, parentId, trashedAt });
+    else table.putUnreadable(id, { item: "folder", parentId, trashedAt, code: unreadable });
+  }
 }
 
 function rowOf(file: WireFile) {
   const { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt } = file;
   const authors = { createdBy: addressOf(file.createdBy), updatedBy: addressOf(file.updatedBy) };
-  return { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt, ...authors };
+  const facts = { id, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt, trashedAt };
+  return { ...facts, ...authors, tag: file.tag ?? "", sha256: file.sha256 };
 }
 
 function addressOf(author: { readonly chainAddress: string | null } | null): string | null {

@@ -15,17 +15,32 @@ export interface NameRow {
   readonly createdBy: string | null;
   readonly updatedBy: string | null;
   readonly trashedAt: string | null;
+  /** Names the statements that were verified, as a condition of a change. */
+  readonly tag: string;
+  /** Of the stored bytes, in hexadecimal digits, as the service says. */
+  readonly sha256: string;
 }
 
 export interface FolderRow {
+  readonly name: string;
+  readonly tag: string;
   readonly parentId: string | null;
   readonly trashedAt: string | null;
+}
+
+/** A file or folder whose name does not verify, at the place that the service names. */
+export interface UnreadableRow {
+  readonly item: "file" | "folder";
+  readonly parentId: string | null;
+  readonly trashedAt: string | null;
+  /** Why: the code of an error. */
+  readonly code: string;
 }
 
 export type IndexRow =
   | { readonly kind: "folder"; readonly id: string; readonly folder: FolderRow }
   | { readonly kind: "file"; readonly id: string; readonly file: NameRow }
-  | { readonly kind: "unreadable"; readonly id: string };
+  | { readonly kind: "unreadable"; readonly id: string; readonly unreadable: UnreadableRow };
 
 /** Rows are sorted by it: a folder's files are together, and so are the folders in it. */
 export function keyOfRow(row: IndexRow): string {

@@ -3,8 +3,7 @@ import type { Connection } from "../connection/options.ts";
 import { SdkError } from "../http/errors.ts";
 import { toVaultError } from "../shared-vaults/vault-terms.ts";
 import { vaultRegistry } from "../shared-vaults/client-vaults.ts";
-import { NameIndex, type IndexReadOptions } from "./name-index.ts";
-import type { NameTable } from "./name-table.ts";
+import { type IndexedNames, NameIndex, type IndexReadOptions } from "./name-index.ts";
 
 const indexes = new WeakMap<Connection, Map<string, NameIndex>>();
 
@@ -20,7 +19,7 @@ function indexOf(connection: Connection, vaultId: string): NameIndex {
 export type SearchSide =
   | { readonly by: "service" }
   /** null: its index is not whole yet. */
-  | { readonly by: "client"; readonly table: NameTable | null };
+  | { readonly by: "client"; readonly names: IndexedNames | null };
 
 /**
  * By this client's pin and the chain, not by what the service calls the vault. An index is deleted when its vault is no
@@ -39,7 +38,7 @@ export async function openIndex(
       ? registry.find(vaultId, options.options)
       : registry.findUnpinned(vaultId, options.options));
     if (vault === null || (await vault.view()).plainNames) return { by: "service" };
-    return { by: "client", table: await index.read(vault, options) };
+    return { by: "client", names: await index.read(vault, options) };
   } catch (error) {
     const failure = toVaultError(error);
     if (failure instanceof SdkError && CLOSED.has(failure.code)) await index.delete();

@@ -30,15 +30,28 @@ function stepAfter({ kind, trashed }: BuildProgress): BuildProgress | null {
   return kind === "folder" ? { kind: "file", trashed: false, cursor: null } : null;
 }
 
-interface IndexState extends IndexProgress {
+/** Verified names. */
+export interface IndexedNames {
   readonly table: NameTable;
+  /** When the walk through the vault's lists began that they come from: milliseconds since 1970. */
+  readonly listedAt: number;
 }
 
-/** How long a read may go on. It takes one step at least. */
+interface IndexState extends IndexProgress, IndexedNames {}
+
 export interface IndexReadOptions {
-  /** By the connection's clock. */
+  /** How long a read may go on, by the connection's clock. It takes one step at least. */
   readonly deadline: number;
   readonly options: CallOptions;
+  /**
+   * An index whose walk through the lists began before that time is built anew: milliseconds since 1970. It shows what the
+   * change feed left out. Default: a walk of any time will do.
+   */
+  readonly listedSince?: number;
+  /** Builds none that is not whole yet. Default: false. */
+  readonly onlyBuilt?: boolean;
+  /** Also writes a few changes: the process may end with this call. Default: they wait until they are worth a write. */
+  readonly writesAll?: boolean;
 }
 
 export class NameIndex {
@@ -61,7 +74,7 @@ export class NameIndex {
    * The names as they are now. null: not all were looked at before the deadline, and the next call goes on, also in
    * another process.
    */
-  async read(vault: OpenVault, limits: IndexReadOptions): Promise<NameTable | null> {
+  async read(vault: OpenVault, limits: IndexReadOptions): Promise<IndexedNames | null> {
     const turn = this.#turn.catch(() => undefined).then(() => this.#update(vault, limits));
     this.#turn = turn;
     return turn;
@@ -73,32 +86,40 @@ export class NameIndex {
     await this.#connection.sharedVaults?.names?.delete(this.#vaultId);
   }
 
-  async #update(vault: OpenVault, limits: IndexReadOptions): Promise<NameTable | null> {
+  async #update(vault: OpenVault, limits: IndexReadOptions): Promise<IndexedNames | null> {
     await requireMember(this.#connection, vault);
     let state = (this.#state ??= await this.#load(vault, limits.options));
+    if (limits.onlyBuilt === true && state.building !== null) return null;
     try {
       const isPast = () => this.#connection.clock.now() >= limits.deadline;
-      for (let isFirst = true; state.building !== null; isFirst = false) {
-        if (!isFirst && isPast()) return null;
-        this.#state = state = await this.#listPage(state, state.building, limits.options);
-        if (this.#unsaved >= BUILD_SAVE_LIMIT && !(await this.#save(vault, state)))
-          this.#state = state = await this.#load(vault, limits.options);
-      }
+      // One that is of the future says nothing of its age.
+      const { listedSince = Number.NEGATIVE_INFINITY } = limits;
+      if (state.listedAt < listedSince || state.listedAt > Math.max(listedSince, Date.now()))
+        this.#state = state = await this.#rebuild(limits.options);
       for (let isFirst = true; ; isFirst = false) {
         if (!isFirst && isPast()) return null;
-        const { cursor, items, key } = await applyChanges(this.#target(state), state.changes, limits.options);
-        this.#count(items, key);
-        this.#state = state = { ...state, changes: cursor };
-        if (items === 0) return state.table;
+        if (state.building !== null) {
+          this.#state = state = await this.#listPage(state, state.building, limits.options);
+          if (this.#unsaved >= BUILD_SAVE_LIMIT && !(await this.#save(vault, state)))
+            this.#state = state = await this.#load(vault, limits.options);
+          continue;
+        }
+        const applied = await applyChanges(this.#target(state), state.changes, limits.options);
+        if (applied === null) {
+          this.#state = state = await this.#rebuild(limits.options);
+          continue;
+        }
+        this.#count(applied.items, applied.key);
+        this.#state = state = { ...state, changes: applied.cursor };
+        if (applied.items === 0) return state;
       }
     } catch (error) {
       if (!isOutdated(error, state)) throw error;
       // The feed no longer reaches back so far, or the service forgot the list: all is looked at again.
-      this.#stored = this.#stored === null ? null : withoutRows(this.#stored);
-      this.#state = state = await this.#startBuild(limits.options);
+      this.#state = state = await this.#rebuild(limits.options);
       return null;
     } finally {
-      const isDue = this.#unsaved >= (state.building === null ? UNSAVED_LIMIT : 1);
+      const isDue = this.#unsaved >= (state.building === null && limits.writesAll !== true ? UNSAVED_LIMIT : 1);
       // Another process has written: the next call goes on from there.
       if (isDue && !(await this.#save(vault, state))) this.#state = null;
     }
@@ -133,15 +154,22 @@ export class NameIndex {
     this.#key = stored?.head.key ?? null;
     this.#unsaved = 0;
     if (stored === null) return this.#startBuild(options);
-    const { changes, building } = stored.head;
-    return { table: stored.table, changes, building };
+    const { changes, building, listedAt } = stored.head;
+    return { table: stored.table, changes, building, listedAt };
+  }
+
+  async #rebuild(options: CallOptions): Promise<IndexState> {
+    const state = await this.#startBuild(options);
+    this.#stored = this.#stored === null ? null : withoutRows(this.#stored);
+    return state;
   }
 
   /** What changes from here on is in the feed, whatever the lists show of it. */
   async #startBuild(options: CallOptions): Promise<IndexState> {
     const table = new NameTable();
+    const listedAt = Date.now();
     const changes = await presentCursor({ connection: this.#connection, vaultId: this.#vaultId, table }, options);
-    return { table, changes, building: { kind: "folder", trashed: false, cursor: null } };
+    return { table, changes, listedAt, building: { kind: "folder", trashed: false, cursor: null } };
   }
 
   #target({ table }: IndexState): IndexTarget {
@@ -155,11 +183,11 @@ export class NameIndex {
   }
 
   /** False: another process has written meanwhile. Without a key nothing was verified yet, and there is nothing to keep. */
-  async #save(vault: OpenVault, { table, changes, building }: IndexState): Promise<boolean> {
+  async #save(vault: OpenVault, { table, changes, building, listedAt }: IndexState): Promise<boolean> {
     const store = this.#connection.sharedVaults?.names;
     this.#unsaved = 0;
     if (store !== undefined && this.#key !== null) {
-      const update = { changes, building, key: this.#key, rows: table.updates() };
+      const update = { changes, building, listedAt, key: this.#key, rows: table.updates() };
       const head = await new StoredIndex(vault, store).write(this.#stored, update);
       if (head === null) return false;
       this.#stored = head;

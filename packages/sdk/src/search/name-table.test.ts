@@ -13,7 +13,7 @@ function rowOf(name: string, at: number, more: Partial<NameRow> = {}): NameRow {
   const id = `00000000-0000-4000-8000-${String(at).padStart(12, "0")}`;
   const [createdAt, updatedAt] = [time(at % 5), time(at)];
   const place = { id, versionId: id, revision: 1, folderId: null, trashedAt: null };
-  const authors = { createdBy: null, updatedBy: null };
+  const authors = { createdBy: null, updatedBy: null, tag: "t", sha256: "0".repeat(64) };
   return { ...place, name, contentType: "text/plain", size: at, createdAt, updatedAt, ...authors, ...more };
 }
 
@@ -59,11 +59,12 @@ describe("the table of names", () => {
   });
 
   it("climbs to a folder over any number of levels, and ends in a ring", () => {
+    const folder = (parentId: string | null) => ({ name: "f", tag: "t", parentId, trashedAt: null });
     const table = tableOf([rowOf("deep", 1, { folderId: "d99" }), rowOf("ringed", 2, { folderId: "r1" })]);
     for (let at = 0; at < 100; at += 1)
-      table.putFolder(`d${String(at)}`, { parentId: at === 0 ? null : `d${String(at - 1)}`, trashedAt: null });
-    table.putFolder("r1", { parentId: "r2", trashedAt: null });
-    table.putFolder("r2", { parentId: "r1", trashedAt: null });
+      table.putFolder(`d${String(at)}`, folder(at === 0 ? null : `d${String(at - 1)}`));
+    table.putFolder("r1", folder("r2"));
+    table.putFolder("r2", folder("r1"));
     const below = (folderId: string) => table.search(nameFilter({ folderId }), null, 9).map(({ row }) => row.name);
     expect([below("d0"), below("r2"), below("d99"), below("other")]).toEqual([["deep"], ["ringed"], ["deep"], []]);
   });

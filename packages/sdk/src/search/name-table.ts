@@ -1,6 +1,6 @@
 /** The verified names of one vault in memory: a table of files, a table of folders, and the search in them. */
 import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract";
-import { type FolderRow, type IndexRow, keyOfRow, type NameRow } from "./index-rows.ts";
+import { type FolderRow, type IndexRow, keyOfRow, type NameRow, type UnreadableRow } from "./index-rows.ts";
 import type { FileSearchQuery } from "./search-types.ts";
 
 /** The place of a matching file in the order of all: by rank, the newest first, then by id. */
@@ -37,7 +37,8 @@ export function compareSortKeys(one: SortKey, other: SortKey): number {
   return one.rank - other.rank || other.made - one.made || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-interface IndexedFile {
+/** A row as a search compares it. */
+interface SearchedFile {
   readonly row: NameRow;
   readonly made: number;
   readonly type: string;
@@ -55,44 +56,59 @@ export interface RowUpdate {
 
 export class NameTable {
   readonly #folders = new Map<string, FolderRow>();
-  readonly #unreadable = new Set<string>();
+  readonly #unreadable = new Map<string, UnreadableRow>();
   /** Rows that were changed since they were stored, by kind and id, each with the key that it is stored under. */
   readonly #changed = new Map<
     string,
     { readonly kind: IndexRow["kind"]; readonly id: string; readonly before: string | null }
   >();
-  readonly #files = new Map<string, IndexedFile>();
+  readonly #files = new Map<string, NameRow>();
+  /** Made by the first search: other readers do not need it. */
+  readonly #searched = new WeakMap<NameRow, SearchedFile>();
   /** Newest first; null: to be sorted again. */
-  #ordered: readonly IndexedFile[] | null = null;
+  #ordered: readonly SearchedFile[] | null = null;
 
   get folders(): ReadonlyMap<string, FolderRow> {
     return this.#folders;
   }
 
-  /** Ids of files whose names do not verify. */
-  get unreadable(): ReadonlySet<string> {
+  get files(): Iterable<NameRow> {
+    return this.#files.values();
+  }
+
+  /** Files and folders whose names do not verify, by id. */
+  get unreadable(): ReadonlyMap<string, UnreadableRow> {
     return this.#unreadable;
   }
 
+  /** Rows of files and folders, also of those that do not verify. */
+  get size(): number {
+    return this.#files.size + this.#folders.size + this.#unreadable.size;
+  }
+
   put(row: NameRow): void {
-    this.#noteChange("file", row.id);
-    this.#noteChange("unreadable", row.id);
+    this.#recordChange("file", row.id);
+    this.#recordChange("unreadable", row.id);
     this.#set(row);
   }
 
-  putUnreadable(id: string): void {
-    this.remove(id);
-    this.#noteChange("unreadable", id);
-    this.#unreadable.add(id);
+  putUnreadable(id: string, row: UnreadableRow): void {
+    if (row.item === "file") this.remove(id);
+    else this.removeFolder(id);
+    this.#unreadable.set(id, row);
   }
 
   putFolder(id: string, folder: FolderRow): void {
-    this.#noteChange("folder", id);
+    this.#recordChange("folder", id);
+    this.#recordChange("unreadable", id);
+    this.#unreadable.delete(id);
     this.#folders.set(id, folder);
   }
 
   removeFolder(id: string): void {
-    this.#noteChange("folder", id);
+    this.#recordChange("folder", id);
+    this.#recordChange("unreadable", id);
+    this.#unreadable.delete(id);
     this.#folders.delete(id);
   }
 
@@ -100,7 +116,7 @@ export class NameTable {
   load(row: IndexRow): void {
     if (row.kind === "file") this.#set(row.file);
     else if (row.kind === "folder") this.#folders.set(row.id, row.folder);
-    else this.#unreadable.add(row.id);
+    else this.#unreadable.set(row.id, row.unreadable);
   }
 
   /** What the stored rows have to become. */
@@ -115,7 +131,7 @@ export class NameTable {
     this.#changed.clear();
   }
 
-  #noteChange(kind: IndexRow["kind"], id: string): void {
+  #recordChange(kind: IndexRow["kind"], id: string): void {
     const name = `${kind} ${id}`;
     if (this.#changed.has(name)) return;
     const row = this.#find(kind, id);
@@ -123,23 +139,24 @@ export class NameTable {
   }
 
   #find(kind: IndexRow["kind"], id: string): IndexRow | null {
-    if (kind === "unreadable") return this.#unreadable.has(id) ? { kind, id } : null;
-    const [file, folder] = [this.#files.get(id)?.row, this.#folders.get(id)];
+    if (kind === "unreadable") {
+      const unreadable = this.#unreadable.get(id);
+      return unreadable === undefined ? null : { kind, id, unreadable };
+    }
+    const [file, folder] = [this.#files.get(id), this.#folders.get(id)];
     if (kind === "file") return file === undefined ? null : { kind, id, file };
     return folder === undefined ? null : { kind, id, folder };
   }
 
   #set(row: NameRow): void {
-    const folded = foldText(row.name);
-    const [made, type] = [Date.parse(row.createdAt), bareType(row.contentType)];
-    this.#files.set(row.id, { row, made, type, folded, words: searchWords(folded) });
+    this.#files.set(row.id, row);
     this.#unreadable.delete(row.id);
     this.#ordered = null;
   }
 
   remove(id: string): void {
-    this.#noteChange("file", id);
-    this.#noteChange("unreadable", id);
+    this.#recordChange("file", id);
+    this.#recordChange("unreadable", id);
     this.#unreadable.delete(id);
     if (this.#files.delete(id)) this.#ordered = null;
   }
@@ -147,7 +164,15 @@ export class NameTable {
   /** Files in the folder and in all below it. */
   below(folderId: string): NameRow[] {
     const isBelow = this.#reach(folderId);
-    return [...this.#files.values()].flatMap(({ row }) => (isBelow(row.folderId) ? [row] : []));
+    return [...this.#files.values()].filter((row) => isBelow(row.folderId));
+  }
+
+  /** Ids of files in the folder and in all below it whose names do not verify. */
+  unreadableBelow(folderId: string): string[] {
+    const isBelow = this.#reach(folderId);
+    return [...this.#unreadable].flatMap(([id, { item, parentId }]) =>
+      item === "file" && isBelow(parentId) ? [id] : [],
+    );
   }
 
   /** Folders in the folder and in all below it, without itself. */
@@ -172,7 +197,7 @@ export class NameTable {
   }
 
   /** The cheap conditions. A word that a name does not hold anywhere cannot be in one of its words. */
-  #conditions({ words, query, since, until }: NameFilter): (file: IndexedFile) => boolean {
+  #conditions({ words, query, since, until }: NameFilter): (file: SearchedFile) => boolean {
     const { folderId, by, minSize = 0, maxSize = Number.POSITIVE_INFINITY, trashed = false } = query;
     const isBelow = folderId === undefined ? null : this.#reach(folderId);
     const wantedType = query.type?.toLowerCase();
@@ -205,10 +230,20 @@ export class NameTable {
     return isBelow;
   }
 
-  #inOrder(): readonly IndexedFile[] {
-    return (this.#ordered ??= [...this.#files.values()].sort(
+  #inOrder(): readonly SearchedFile[] {
+    return (this.#ordered ??= Array.from(this.#files.values(), (row) => this.#searchedFile(row)).sort(
       (one, other) => other.made - one.made || (one.row.id < other.row.id ? -1 : 1),
     ));
+  }
+
+  #searchedFile(row: NameRow): SearchedFile {
+    const before = this.#searched.get(row);
+    if (before !== undefined) return before;
+    const folded = foldText(row.name);
+    const [made, type] = [Date.parse(row.createdAt), bareType(row.contentType)];
+    const file = { row, made, type, folded, words: searchWords(folded) };
+    this.#searched.set(row, file);
+    return file;
   }
 }
 

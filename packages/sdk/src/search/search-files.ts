@@ -55,7 +55,7 @@ export async function searchFiles(
   const position = decodeCursor(searchId, cursor ?? undefined);
   const call = { connection, query, options, localOnly, deadline: connection.clock.now() + buildFor };
   const scope = await (query.vaultId === undefined && query.folderId === undefined ? allVaults(call) : oneVault(call));
-  const unreadable = [...scope.tables.values()].reduce((sum, table) => sum + table.unreadable.size, 0);
+  const unreadable = [...scope.tables.values()].reduce((sum, table) => sum + unreadableFiles(table), 0);
   // A name that is indexed later may come before those indexed now: so nothing is returned until all indexes are whole.
   if (scope.unsearched.some(({ reason }) => reason === UNFINISHED))
     return {
@@ -72,6 +72,10 @@ export async function searchFiles(
 }
 
 const UNFINISHED = "unfinished";
+
+function unreadableFiles({ unreadable }: NameTable): number {
+  return [...unreadable.values()].filter(({ item }) => item === "file").length;
+}
 
 /** Files of all sources, best first, until the page is full. */
 async function merge(
@@ -137,12 +141,12 @@ async function oneVault(call: SearchCall): Promise<Scope> {
       throw new ContractError("request", "client.search", ["localOnly: the service reads the names of this vault"]);
     return { ...NOTHING, atService: [vaultId] };
   }
-  if (opened.table === null) return { ...NOTHING, unsearched: [{ vaultId, reason: UNFINISHED }] };
+  if (opened.names === null) return { ...NOTHING, unsearched: [{ vaultId, reason: UNFINISHED }] };
   const { folderId } = query;
   // The service's own error for a folder that is not there.
-  if (folderId !== undefined && !opened.table.folders.has(folderId))
+  if (folderId !== undefined && !opened.names.table.folders.has(folderId))
     await callOn(connection, foldersGroup.get, { params: { folderId } }, options);
-  return { ...NOTHING, tables: new Map([[vaultId, opened.table]]) };
+  return { ...NOTHING, tables: new Map([[vaultId, opened.names.table]]) };
 }
 
 const NOTHING: Scope = { atService: [], tables: new Map(), unsearched: [], isAll: false };
@@ -165,7 +169,7 @@ async function openOne({ connection, deadline, options }: SearchCall, vaultId: s
   const { vault } = await callOn(connection, vaultsGroup.get, { params: { vaultId } }, options);
   if (isReadable(vault)) return { by: "service" };
   await sharedCode(connection);
-  return { by: "client", table: null };
+  return { by: "client", names: null };
 }
 
 function isReadable({ type, plainNames }: Vault): boolean {
@@ -189,8 +193,8 @@ async function allVaults(call: SearchCall): Promise<Scope> {
     const opened = isOpened ? await names.openIndex(connection, vaultId, { ...call, isNamed: false }) : null;
     if (vault === undefined) return requireTrashed(call, vaultId);
     if (opened?.by !== "client") atService.add(vault?.role === "member" ? vaultId : ACCOUNT);
-    else if (opened.table === null) unsearched.push({ vaultId, reason: UNFINISHED });
-    else tables.set(vaultId, opened.table);
+    else if (opened.names === null) unsearched.push({ vaultId, reason: UNFINISHED });
+    else tables.set(vaultId, opened.names.table);
   };
   await inLanes(new Set([...listed.keys(), ...indexed]), LANES, (vaultId) =>
     open(vaultId).catch((error: unknown) => {

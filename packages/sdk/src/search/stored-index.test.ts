@@ -36,6 +36,8 @@ function fileOf(at: number, folderId: string | null, revision = 1): NameRow {
     createdBy: null,
     updatedBy: null,
     trashedAt: null,
+    tag: `"${String(revision)}"`,
+    sha256: "0".repeat(64),
   };
 }
 
@@ -55,7 +57,7 @@ async function readAll(index: StoredIndex, head: IndexHead, limit: number, prefi
 async function open(vault = openVault(), profile: ProfileStore = memoryStore()) {
   const store = nameStore(profile);
   const write = (index: StoredIndex, head: IndexHead | null, table: NameTable, changes = "c") =>
-    index.write(head, { changes, building: null, key: KEY, rows: table.updates() });
+    index.write(head, { changes, building: null, listedAt: 1, key: KEY, rows: table.updates() });
   return { vault, profile, store, index: new StoredIndex(vault, store), write };
 }
 
@@ -89,7 +91,7 @@ describe("the stored index of names", () => {
         let head: IndexHead | null = null;
         for (const { act: kind, at, folder } of [...acts, { act: "save", at: 0, folder: 0 } as const]) {
           const folderId = folder === 0 ? null : idOf(folder);
-          const id = idOf(at);
+          const id = idOf(kind === "folder" ? 500 + at : at);
           if (kind === "put") {
             table.put(fileOf(at, folderId));
             expected.set(`file ${id}`, `file ${folderId ?? "top"} ${id}`);
@@ -97,10 +99,10 @@ describe("the stored index of names", () => {
             table.remove(id);
             expected.delete(`file ${id}`);
           } else if (kind === "unreadable") {
-            table.putUnreadable(id);
+            table.putUnreadable(id, { item: "file", parentId: folderId, trashedAt: null, code: "damaged" });
             expected.set(`file ${id}`, `unreadable ${id}`);
           } else if (kind === "folder") {
-            table.putFolder(id, { parentId: folderId, trashedAt: null });
+            table.putFolder(id, { name: "f", tag: "t", parentId: folderId, trashedAt: null });
             expected.set(`folder ${id}`, `folder ${folderId ?? "top"} ${id}`);
           } else {
             head = await write(index, head, table);

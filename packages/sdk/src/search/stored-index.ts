@@ -122,7 +122,10 @@ export class StoredIndex {
   }
 
   /** Makes the changes, or none. `head`: as it was read or written last. null: another process has written meanwhile. */
-  async write(head: IndexHead | null, { key, changes, building, rows }: IndexUpdate): Promise<IndexHead | null> {
+  async write(
+    head: IndexHead | null,
+    { key, changes, building, listedAt, rows }: IndexUpdate,
+  ): Promise<IndexHead | null> {
     const before = head?.pages ?? [];
     const updates = updatesByPage(before, rows);
     const pages: PageEntry[] = [];
@@ -143,7 +146,7 @@ export class StoredIndex {
       }
     }
     const [first, ...others] = pages;
-    const text = { changes, building, pages: first === undefined ? [] : [{ ...first, from: "" }, ...others] };
+    const text = { changes, building, listedAt, pages: first === undefined ? [] : [{ ...first, from: "" }, ...others] };
     const row = await this.#encrypt(key, await encodeHead(text));
     const isWritten = await this.#store.replace(this.#vault.id, head?.row ?? null, [
       ...written,

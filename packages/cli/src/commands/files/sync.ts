@@ -28,6 +28,7 @@ export default command({
     dryRun: toggle("Only show the plan"),
     delete: toggle("Also take away what was deleted, to the trash of the vault or of this machine"),
     maxDelete: count("Most files that --delete may remove (default: half of them)", 0),
+    full: toggle("List all of an encrypted vault again; otherwise once a day, and meanwhile only what changed is asked for"),
     overwrite: toggle("Also replace what the receiving side changed by itself; with --restore, what is there now"),
     restore: toggle("Bring back what sync removed or replaced in a local folder"),
     since: text("With --restore: what was taken since this time", { placeholder: "TIME" }),
@@ -36,9 +37,9 @@ export default command({
     argument("source", "Local folder, or VAULT:PATH"),
     optionalArgument("dest", "The other of the two; a local folder with a colon is written ./a:b"),
   ] as const,
-  run: async (context, { delete: deletes, dryRun, maxDelete, overwrite, restore, since }, [source, dest]) => {
+  run: async (context, { delete: deletes, dryRun, full, maxDelete, overwrite, restore, since }, [source, dest]) => {
     if (restore) {
-      if (dest !== undefined || deletes || maxDelete !== undefined)
+      if (dest !== undefined || deletes || full || maxDelete !== undefined)
         throw usage("--restore takes one local folder, and asks no vault", "coffer sync --restore FOLDER");
       return await bringBack(context, source, { dryRun, overwrite, since });
     }
@@ -56,6 +57,7 @@ export default command({
       maxDelete,
       overwrite,
       dryRun,
+      full,
       path: paths[0] ?? "",
       vaultId: await vaultIdOf(context.task, remote.vault),
       folder: isTop(remote.path) ? null : remote.path,

@@ -5,7 +5,6 @@ import { open, type FileHandle } from "node:fs/promises";
 import { connectionOf } from "../../client.ts";
 import { openFileDownload } from "../../transfer/download.ts";
 import type { SdkError } from "../../http/errors.ts";
-import type { File } from "../../storage/item-types.ts";
 import { MAX_BATCHED_BYTES } from "../../transfer/upload-options.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fileErrorCode } from "../store/durable-file.ts";
@@ -15,6 +14,7 @@ import type { LocalFile } from "./local-tree.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RecordedFile } from "./state.ts";
 import type { FolderJob } from "./folder-job.ts";
+import type { RemoteFile } from "./remote-tree.ts";
 
 export interface Comparison {
   /** SHA-256 of the content that both have. null: they differ. */
@@ -24,13 +24,13 @@ export interface Comparison {
 }
 
 /** Decided by the journal alone; null: something has to be read. */
-export function compareMarks({ state }: FolderJob, { path, mark }: LocalFile, remote: File): Comparison | null {
+export function compareMarks({ state }: FolderJob, { path, mark }: LocalFile, remote: RemoteFile): Comparison | null {
   const recorded = state.files.get(path);
   if (recorded === undefined || !isAsRecordedThere(recorded, remote) || !isAsRecordedHere(recorded, mark)) return null;
   return { sha256: recorded.sha256, isKnown: true };
 }
 
-export async function compareContents(job: FolderJob, local: LocalFile, remote: File): Promise<Comparison> {
+export async function compareContents(job: FolderJob, local: LocalFile, remote: RemoteFile): Promise<Comparison> {
   const { direction, state } = job;
   const recorded = state.files.get(local.path);
   const isRecordedThere = recorded !== undefined && isAsRecordedThere(recorded, remote);
@@ -52,7 +52,7 @@ export async function isUnchangedHere(job: FolderJob, local: LocalFile, recorded
   return isAsRecordedHere(recorded, local.mark) || (await digestHere(job, local)) === recorded.sha256;
 }
 
-function isAsRecordedThere(recorded: RecordedFile, { id, versionId }: File): boolean {
+function isAsRecordedThere(recorded: RecordedFile, { id, versionId }: RemoteFile): boolean {
   return recorded.fileId === id && recorded.versionId === versionId;
 }
 
@@ -144,7 +144,7 @@ async function digestHere({ signal }: FolderJob, local: LocalFile): Promise<stri
 }
 
 /** In a shared vault only a reader can compute the digest of the content. */
-async function digestThere({ client, place: { vaultId }, signal }: FolderJob, { id }: File): Promise<string> {
+async function digestThere({ client, place: { vaultId }, signal }: FolderJob, { id }: RemoteFile): Promise<string> {
   const hash = createHash("sha256");
   const { stream } = await openFileDownload(connectionOf(client), id, { vaultId, signal, reuseBuffer: true });
   for await (const piece of stream) hash.update(piece);

@@ -2,7 +2,6 @@
 import { lstat, mkdir, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SdkError } from "../../http/errors.ts";
-import type { File } from "../../storage/item-types.ts";
 import type { Progress } from "../../transfer/upload-options.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fetchTo, type Fetched } from "../files/download-file.ts";
@@ -14,6 +13,7 @@ import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./upload-tree.ts";
 import type { Plan, Transfer, FolderJob } from "./folder-job.ts";
+import type { RemoteFile } from "./remote-tree.ts";
 import type { TrashRun } from "./trash.ts";
 
 /** `trash`: for what is replaced here. null: it is replaced for good, as the caller has it. */
@@ -85,7 +85,7 @@ async function makeFolder(
 const RENAME = "Rename it at the service, then call again.";
 
 interface DownloadTarget {
-  readonly remote: File;
+  readonly remote: RemoteFile;
   readonly directory: string;
   readonly trash: TrashRun | null;
 }
@@ -121,7 +121,7 @@ async function downloadOne(
 async function fetchInto(
   { client, place: { vaultId }, progress, signal }: FolderJob,
   transfer: Transfer,
-  remote: File,
+  remote: RemoteFile,
   { before, place }: { readonly place: string; readonly before: LocalFile | undefined },
   confirm: () => Promise<void>,
 ): Promise<Fetched> {

@@ -36,6 +36,7 @@ const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "maxDelete" 
   signal: true,
   onProgress: true,
   filter: true,
+  full: true,
 };
 const FIELDS: Readonly<Record<FolderCall, object>> = {
   uploadFolder: { ...DOWN, padded: true },
@@ -53,6 +54,18 @@ export async function runFolder(
   options: SyncFolderOptions,
 ): Promise<FolderResult> {
   requireOptions(call, options);
+  return (
+    (await runOnce(client, call, directory, options)) ?? runFolder(client, call, directory, { ...options, full: true })
+  );
+}
+
+/** null: it would remove what a list of an earlier call and the change feed do not show, and nothing is done. */
+async function runOnce(
+  client: Client,
+  call: FolderCall,
+  directory: string,
+  options: SyncFolderOptions,
+): Promise<FolderResult | null> {
   const { direction, dryRun = false, signal } = options;
   const connection = connectionOf(client);
   const root = await realRoot(resolve(directory), direction === "down", dryRun);
@@ -62,7 +75,9 @@ export async function runFolder(
   const { folderId, vaultId } = options;
   const place = { vaultId, ...(folderId === undefined ? {} : { folderId }) };
   const lanes = options.lanes ?? DEFAULT_LANES;
-  const listing = { lanes, signal, refuse: direction === "down" ? outcome : null };
+  const refuse = direction === "down" ? outcome : null;
+  const isRepeated = call === "syncFolder";
+  const listing = { lanes, signal, refuse, isRepeated, ...(options.full === true && { listedSince: Date.now() }) };
   const [here, there] = await Promise.all([
     root === null ? EMPTY_TREE : walk(root, { outcome, signal, removeLeftovers: direction === "down" && !dryRun }),
     listTree(client, place, listing),
@@ -71,7 +86,7 @@ export async function runFolder(
   const { filter } = options;
   const local = excludeFiltered(here, filter, filtered, { file: ({ place: at }) => at, folder: (at) => at });
   const below = (_: unknown, path: string): string => join(top, path);
-  const remote = excludeFiltered(there, filter, filtered, { file: below, folder: below });
+  const remote = { ...there, ...excludeFiltered(there, filter, filtered, { file: below, folder: below }) };
   for (const path of filtered) outcome.recordFiltered(path);
   const job: FolderJob = {
     client,
@@ -94,9 +109,11 @@ export async function runFolder(
     store: options.store ?? fileStore(),
   };
   const removals = await (options.delete === true ? REMOVALS[direction](job) : NO_REMOVALS);
+  const removed = removals.files.length + removals.folders.length;
+  if (direction === "down" && removed > 0 && !there.isListed) return null;
   for (const path of [...removals.files, ...removals.folders]) job.going.add(path);
   const plan = await planTransfers(job);
-  const counts = countsOf(job, plan, removals.files.length + removals.folders.length);
+  const counts = countsOf(job, plan, removed);
   job.progress.start(plan.transfers.length, counts.bytes);
   if (dryRun) recordPlan(job, plan, removals);
   else {

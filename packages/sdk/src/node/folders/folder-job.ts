@@ -1,11 +1,10 @@
 /** What all steps of one call for a folder share. */
 import type { Client } from "../../client.ts";
 import type { ProfileStore } from "../../store/profile-store.ts";
-import type { File, Folder } from "../../storage/item-types.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LocalTree } from "./local-tree.ts";
 import type { FolderProgress } from "./options.ts";
-import type { RemotePlace, RemoteTree } from "./remote-tree.ts";
+import type { RemoteFile, RemoteFolder, RemotePlace, RemoteTree } from "./remote-tree.ts";
 import type { FolderState } from "./state.ts";
 
 export interface FolderJob {
@@ -42,7 +41,7 @@ export interface Transfer {
 
 export interface Removal {
   readonly path: string;
-  readonly item: File | Folder;
+  readonly item: RemoteFile | RemoteFolder;
 }
 
 export interface Plan {

@@ -14,6 +14,11 @@ export interface FolderOptions {
   readonly overwrite?: boolean | ((path: string, place: string) => boolean) | undefined;
   /** Only plans: nothing is written on either side. Default: false. */
   readonly dryRun?: boolean | undefined;
+  /**
+   * In a vault with encrypted names: lists all of it again. Otherwise it is listed once a day, and meanwhile the change feed shows
+   * what has changed, which a service could leave something out of. Default: false.
+   */
+  readonly full?: boolean | undefined;
   /** Requests on their way at once: 1 to 32. Each takes up to 32 MiB of memory. Default: 4. */
   readonly lanes?: number | undefined;
   /**

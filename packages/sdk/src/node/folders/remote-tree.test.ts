@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openService } from "../../connection/service.test-kit.ts";
 import { listTree } from "./remote-tree.ts";
 
-const LISTING = { lanes: 1, signal: undefined, refuse: null };
+const LISTING = { lanes: 1, signal: undefined, refuse: null, isRepeated: false };
 
 it("lists no folder of another vault, and none that is in the trash", async () => {
   const { client } = await openService();
