@@ -8,6 +8,7 @@ import { commandLine } from "./command-line.ts";
 import { metadata } from "./metadata.ts";
 import { compare, median, ratioOf, type Baseline, type Benchmark, type Comparison, type Outcome } from "./ratio.ts";
 import { smallFiles } from "./small-files.ts";
+import { sync } from "./sync.ts";
 import { toolServer } from "./tool-server.ts";
 import { transfers } from "./transfers.ts";
 import { webhooks } from "./webhooks.ts";
@@ -21,6 +22,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   webhooks,
   "tool-server": toolServer,
   "command-line": commandLine,
+  sync,
 };
 
 const { positionals, values } = parseArgs({

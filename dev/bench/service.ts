@@ -152,8 +152,8 @@ export interface SharedService extends AsyncDisposable {
   readonly vaults: { readonly public: string; readonly shared: string };
   /** Of programs that are this person: without the chain key, and with it. */
   readonly environments: { readonly public: NodeJS.ProcessEnv; readonly shared: NodeJS.ProcessEnv };
-  /** Runs the built `coffer`; answers its seconds. `opens`: with the chain key that opens shared vaults. */
-  readonly coffer: (words: readonly string[], opens?: boolean) => Promise<number>;
+  /** Runs the built `coffer`; returns its seconds. `opens`: with the chain key that opens shared vaults. */
+  readonly coffer: (words: readonly string[], opens?: boolean, environment?: NodeJS.ProcessEnv) => Promise<number>;
 }
 
 /** The server, and the chain with its key servers, are processes of their own; the clients are this one. */
@@ -190,8 +190,11 @@ export async function startSharedService(directory: string): Promise<SharedServi
     clients,
     vaults,
     environments,
-    coffer: (words, opens = false) =>
-      secondsOf(process.execPath, [COFFER, ...words], environments[opens ? "shared" : "public"]),
+    coffer: (words, opens = false, environment = {}) =>
+      secondsOf(process.execPath, [COFFER, ...words], {
+        ...environments[opens ? "shared" : "public"],
+        ...environment,
+      }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }

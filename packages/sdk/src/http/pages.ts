@@ -98,7 +98,7 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
   async #page(cursor: string | undefined): Promise<Page<Name, Item> & More> {
     const loaded = await this.#load(cursor);
     const items: readonly Item[] = loaded[this.#name];
-    return { ...loaded, items } as unknown as Page<Name, Item> & More;
+    return { ...loaded, items };
   }
 }
 

@@ -83,7 +83,7 @@ function revocationReport(keys: readonly ApiKey[], { agent, effect }: Revocation
   const memberships = (agent?.memberships ?? []).map(({ vaultId, outcome, generation }) => ({
     vaultId,
     outcome,
-    generation: Number(generation),
+    generation,
   }));
   const lines = [
     ...keys.map(({ id }) => `API key ${id}: revoked`),

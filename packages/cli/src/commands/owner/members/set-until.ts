@@ -28,7 +28,7 @@ export default command({
     const result = await client.vaults.members.setUntil(vault.id, address.toLowerCase(), until, { signal });
     const { effect, warnings, generation, ...member } = result;
     printWarnings(context, warnings);
-    return done({ vaultId: vault.id, member, generation: Number(generation), effect, warnings }, [
+    return done({ vaultId: vault.id, member, generation, effect, warnings }, [
       `The access of ${member.chainAddress} ends: ${endText(member.endsAt)}`,
       inCommandWords(effect, vault.id),
     ]);
