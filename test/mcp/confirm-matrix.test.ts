@@ -42,7 +42,7 @@ const ADDRESS = `0x${"1b".repeat(32)}`;
 function withMembers(client: Client): Client {
   const added = new Map<string, string[]>();
   const members = {
-    list: (id: string) => Promise.resolve((added.get(id) ?? []).map((chainAddress) => ({ chainAddress }))),
+    list: (id: string) => Promise.resolve({ items: (added.get(id) ?? []).map((chainAddress) => ({ chainAddress })) }),
     add: (id: string, who: string) => Promise.resolve(void added.set(id, [...(added.get(id) ?? []), who])),
     remove: (id: string) => Promise.resolve(void added.delete(id)),
   };

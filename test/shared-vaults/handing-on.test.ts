@@ -35,7 +35,7 @@ test("the new owner has the vault, its files and its management, and the old own
   const { vault, file } = await openOffered("handed on");
   const before = (await owner.client.account.get()).account.usage;
   const { outcome, generation, effect } = await heir.client.vaults.acceptOwnership(vault.id);
-  expect([outcome, generation]).toEqual(["done", 2n]);
+  expect([outcome, generation]).toEqual(["done", 2]);
   const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
   expect(effect).toContain("The owner before cannot open what is written from now on");
   expect(page.replaceAll(/\s+/g, " ")).toContain(effect);

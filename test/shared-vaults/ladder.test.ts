@@ -201,7 +201,7 @@ test("key servers that never answer keep no maker from publishing", async () => 
 test("no step leads back across a rotation: a key that leaks afterwards opens no copy of before [K1]", async () => {
   const vault = await grow(3);
   const rotating = witnessed(owner);
-  expect(await rotating.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4n, floor: 4n, failed: [] });
+  expect(await rotating.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4, floor: 4, failed: [] });
   await raiseGeneration(owner.client, vault.vaultId);
   await put(witnessed(owner), vault.vaultId, "content 4");
   for (const person of [member, owner]) await given(person, (client) => readAll(client, vault.files));

@@ -57,7 +57,7 @@ describe("a service whose node is behind", () => {
     await agent.another({ clock }).files.upload({ vaultId, name: "b.txt", body: "b" });
     await owner.vaults.members.add(vaultId, chainAddress);
     const { memberships } = await owner.agents.revoke(agent.keyId ?? "");
-    expect(memberships).toEqual([{ vaultId, outcome: "removed", generation: 3n, warnings: [] }]);
+    expect(memberships).toEqual([{ vaultId, outcome: "removed", generation: 3, warnings: [] }]);
     expect((await owner.vaults.members.list(vaultId)).items).toHaveLength(1);
   });
 

@@ -123,7 +123,7 @@ test("a member seals the keys of its own generations, and names the others", asy
   expect(effect).toContain("is not complete");
   expect([resealed, failed.map(({ generation, code }) => [generation, code])]).toEqual([
     1,
-    [[1n, "signing_key_missing"]],
+    [[1, "signing_key_missing"]],
   ]);
   const rest = await owner.another({ shared: { network: network({ givenUp: false }) } }).vaults.reseal(other.id);
   expect(rest).toMatchObject({ resealed: 1, already: 1, failed: [] });
@@ -159,6 +159,6 @@ test("names a key whose maker the node does not show, and does not call the chan
   }));
   const client = owner.another({ middleware: [also], shared: { network: network({ givenUp: false }) } });
   const { failed, effect } = await client.vaults.reseal(vaultId);
-  expect(failed).toMatchObject([{ keyId, generation: 1n, code: "damaged" }]);
+  expect(failed).toMatchObject([{ keyId, generation: 1, code: "damaged" }]);
   expect(effect).toContain("is not complete");
 });

@@ -102,7 +102,7 @@ describe("vaults.rotate", () => {
       stopped.now = true;
       await reading;
       expect(reads).toBeGreaterThan(0);
-      expect(result).toMatchObject({ files: 7, folders: 3, generation: 3n, floor: 3n, failed: [] });
+      expect(result).toMatchObject({ files: 7, folders: 3, generation: 3, floor: 3, failed: [] });
       expect(seen.at(0)).toBe("0/10");
       expect(seen.at(-1)).toBe("10/10");
       expect(await generationsOf(owner, vaultId)).toEqual(new Set([3]));
@@ -121,7 +121,7 @@ describe("vaults.rotate", () => {
       expect(await read(owner.client, old.below.id)).toBe(`content of ${old.below.name}`);
       // What is whole is rotated again, in a generation of its own.
       const again = await owner.client.vaults.rotate(vaultId);
-      expect(again).toMatchObject({ files: 7, folders: 3, generation: 4n, floor: 4n, failed: [] });
+      expect(again).toMatchObject({ files: 7, folders: 3, generation: 4, floor: 4, failed: [] });
     },
   );
 
@@ -149,7 +149,7 @@ describe("vaults.rotate", () => {
       for (const { id, name } of old.files)
         expect(text(await (await reader.files.download(id)).bytes())).toBe(`content of ${name}`);
       if (result === null) continue;
-      expect(result).toMatchObject({ generation: 3n, floor: 3n, failed: [] });
+      expect(result).toMatchObject({ generation: 3, floor: 3, failed: [] });
       break;
     }
     expect(await generationsOf(owner, vaultId)).toEqual(new Set([3]));
@@ -167,7 +167,7 @@ describe("vaults.rotate", () => {
             endpointId === "uploads.append" && refused.length === 0 && Number(request.headers.get("upload-offset")) > 0;
           if (isLast) {
             await raiseGeneration(owner.client, vault.id);
-            expect(await owner.client.vaults.rotate(vault.id)).toMatchObject({ floor: 3n, failed: [] });
+            expect(await owner.client.vaults.rotate(vault.id)).toMatchObject({ floor: 3, failed: [] });
           }
           const answer = await next(request);
           if (isLast) refused.push(answer.headers.get("x-error-code"));
@@ -211,7 +211,7 @@ describe("vaults.rotate", () => {
     const hiding: Middleware = async (request, next, { endpointId }) =>
       endpointId === "files.list" ? Response.json({ files: [], nextCursor: null }) : next(request);
     const result = await owner.another({ middleware: [hiding] }).vaults.rotate(vault.id);
-    expect(result).toMatchObject({ files: 0, floor: 3n, failed: [] });
+    expect(result).toMatchObject({ files: 0, floor: 3, failed: [] });
     await expect(owner.another().files.download(file.id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
@@ -241,11 +241,11 @@ describe("vaults.rotate", () => {
     const helper = await stack.invite("helper");
     await owner.client.vaults.members.add(old.vault.id, helper.signer.chainAddress);
     const byMember = await helper.client.vaults.rotate(old.vault.id);
-    expect(byMember).toMatchObject({ files: 5, floor: 1n });
+    expect(byMember).toMatchObject({ files: 5, floor: 1 });
     expect(new Set(byMember.failed.map(({ code }) => code))).toEqual(new Set(["trashed"]));
     const byOwner = await owner.client.vaults.rotate(old.vault.id);
     // The keys of a member's rotation still lead to those of before: the owner begins anew.
-    expect(byOwner).toMatchObject({ files: 7, folders: 3, floor: 3n, failed: [] });
+    expect(byOwner).toMatchObject({ files: 7, folders: 3, floor: 3, failed: [] });
   });
 
   test("names what cannot be read, goes on with the rest, and leaves the floor [E5 E10]", async () => {
@@ -255,8 +255,8 @@ describe("vaults.rotate", () => {
       middleware: [spoilingContent((body) => body.with(-1, (body.at(-1) ?? 0) ^ 1), first?.id)],
     });
     const result = await hostile.vaults.rotate(old.vault.id);
-    expect(result).toMatchObject({ files: 6, floor: 1n, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
-    expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 3n, failed: [] });
+    expect(result).toMatchObject({ files: 6, floor: 1, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
+    expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 3, failed: [] });
     expect(await read(owner.client, first?.id ?? "")).toBe("content of top.txt");
   });
 

@@ -85,7 +85,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     await client.files.replace(file.id, { vaultId: other.id, body: "from the member" });
     expect(await read(owner, file.id)).toBe("from the member");
     await owner.vaults.offerOwnership(other.id, signer.chainAddress);
-    expect(await client.vaults.acceptOwnership(other.id)).toMatchObject({ outcome: "done", generation: 2n });
+    expect(await client.vaults.acceptOwnership(other.id)).toMatchObject({ outcome: "done", generation: 2 });
     expect(await read(client, file.id)).toBe("from the member");
   });
 
@@ -118,7 +118,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   test("ends the agent in one act, writes under new keys, and encrypts the old files again", async () => {
     const { client } = wallet;
     const { memberships } = await client.agents.revoke(keyId);
-    expect(memberships).toContainEqual(expect.objectContaining({ outcome: "removed", generation: 2n }));
+    expect(memberships).toContainEqual(expect.objectContaining({ outcome: "removed", generation: 2 }));
     await expect(read(agent, fileId)).rejects.toMatchObject({ code: "invalid_credential" });
     const { file } = await client.files.upload({ vaultId: vault.id, name: "later.txt", body: "alone" });
     expect(await read(client, file.id)).toBe("alone");

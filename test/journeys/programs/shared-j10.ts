@@ -74,7 +74,9 @@ function removal(scene: Scene): Checks {
       const report = await owner.client.agents.revoke(agent.keyId);
       assert.deepEqual([report.keyId, report.chainAddress], [agent.keyId, agent.address]);
       const generation = before.generation + 1n;
-      assert.deepEqual(report.memberships, [{ vaultId, outcome: "removed", generation, warnings: [] }]);
+      assert.deepEqual(report.memberships, [
+        { vaultId, outcome: "removed", generation: Number(generation), warnings: [] },
+      ]);
       const after = await allowlist();
       assert.equal(after.generation, generation);
       assert.ok(!after.members.some(({ chainAddress }) => chainAddress === agent.address));
@@ -176,7 +178,9 @@ function interrupted({ world, owner, second, colleague, vaultId, objectId, loop 
       assert.ok(!between.members.some(({ chainAddress }) => chainAddress === second.address));
       await upload(colleague, vaultId, "between.txt");
       const { memberships } = await owner.another().agents.revoke(second.keyId);
-      assert.deepEqual(memberships, [{ vaultId, outcome: "absent", generation: between.generation, warnings: [] }]);
+      assert.deepEqual(memberships, [
+        { vaultId, outcome: "absent", generation: Number(between.generation), warnings: [] },
+      ]);
       const listed = (await owner.client.vaults.members.list(vaultId)).items;
       assert.deepEqual(
         listed.map(({ chainAddress }) => chainAddress),
