@@ -40,7 +40,6 @@ const DEEP = [
   "test/chain/gas-of-acts.test.ts",
   "test/chain/journey.test.ts",
   "test/chain/key-wrap.test.ts",
-  "test/chain/publish.test.ts",
   "test/cli/accounts.test.ts",
   "test/cli/completion.test.ts",
   "test/cli/cut-transfers.test.ts",
@@ -50,7 +49,6 @@ const DEEP = [
   "test/cli/full-disk*.test.ts",
   "test/cli/keychain.test.ts",
   "test/cli/letting-in.test.ts",
-  "test/cli/memory.test.ts",
   "test/cli/one-file.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner-scopes.test.ts",
@@ -90,18 +88,26 @@ const DEEP = [
   "test/scan/{identity,webhooks}.test.ts",
   "test/shared-files/*.test.ts",
   "test/shared-vaults/*.test.ts",
-  "test/shipped/*.test.ts",
+  "test/shipped/{packed-packages,programs}.test.ts",
   "test/signers/invites.test.ts",
   "test/signers/life.test.ts",
-  "test/start*.test.ts",
+  "test/start{,-lost-data,-ports}.test.ts",
   "test/security/threats/*.test.ts",
 ];
 
 /**
- * What neither run has, and `npm run test:nightly` does: the program that records the command line, and the journeys a second time, on
- * engines that `test/engines/` tries by its other files.
+ * What neither run has, and `npm run test:nightly` does: the program that records the command line, the journeys a second time, on
+ * engines that `test/engines/` tries by its other files, and what guards neither data nor keys and takes long: memory of long transfers, an installation with `npm install --global`, `npm start` on the engines of scale
+ * and when it is stopped, and publishing to another chain.
  */
-const NIGHTLY = ["test/cli/recording.test.ts", "test/engines/journeys-*.test.ts"];
+const NIGHTLY = [
+  "test/chain/publish.test.ts",
+  "test/cli/memory.test.ts",
+  "test/cli/recording.test.ts",
+  "test/engines/journeys-*.test.ts",
+  "test/shipped/global-install.test.ts",
+  "test/start-{scaled,stopped}.test.ts",
+];
 
 /** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
 const SEAL = [

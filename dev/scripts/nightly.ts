@@ -1,4 +1,4 @@
-// `npm run test:nightly`: the full counts, long campaigns and peers that `.ci/run` leaves out or shortens, suite by suite.
+// `npm run test:nightly`: the full counts, long campaigns and slow programs that `.ci/run` leaves out or shortens, suite by suite.
 // test/nightly.json holds the last result of each suite with the commit that it tested. A suite that passed on the present
 // sources is not run again, so a run that was cut off goes on where it stopped; `-- --suite NAME` runs one whatever it holds.
 // The last line is `N passed, N failed, N skipped`, of this run's suites alone.
@@ -22,7 +22,16 @@ type Suite =
   | { readonly script: readonly string[] };
 
 const SUITES: Readonly<Record<string, Suite>> = {
-  peers: { whole: ["test/cli/recording"] },
+  programs: {
+    whole: [
+      "test/chain/publish",
+      "test/cli/memory",
+      "test/cli/recording",
+      "test/shipped/global-install",
+      "test/start-scaled",
+      "test/start-stopped",
+    ],
+  },
   formats: { counted: ["packages/{chain,contract,crypto}/src/**/*", "dev/localnet/src/**/*", "test/{chain,move}/*"] },
   clients: {
     counted: [

@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * Some of them mostly wait: they come while the journeys work, and not two at a time at the end.
  */
 const SLOWEST = [
+  "packages/mcp/src/interop.test.ts",
   "test/journeys/journeys-stack.test.ts",
   "test/crash/webhooks.test.ts",
   "test/crash/retried-keys.test.ts",
@@ -14,7 +15,6 @@ const SLOWEST = [
   "test/start.test.ts",
   "test/journeys/programs",
   "test/engines/",
-  "packages/mcp/src/interop.test.ts",
   "test/browser/",
   "test/any-answer/",
   "test/signers/",
