@@ -84,6 +84,7 @@ const DEEP = [
   "test/mcp/sizes.test.ts",
   "test/mcp/taint.test.ts",
   "test/operator/*.test.ts",
+  "test/projects/*.test.ts",
   "test/scan/journey.test.ts",
   "test/scan/{identity,webhooks}.test.ts",
   "test/shared-files/*.test.ts",

@@ -132,10 +132,10 @@ async function pastePrinted(
     if (isName || /^ +#/.test(after)) continue;
     const where = `${place}: printed: ${line}`;
     if (problem !== null) problems.push(`${where}: ${problem}`);
-    else if (words.some((word) => PLACEHOLDER.test(word))) leavePrinted(where, "the reader's choice");
-    else if (pasted.has(words.join(" "))) leavePrinted(where, "on the page itself");
+    else if (words.some((word) => PLACEHOLDER.test(word))) skipPrinted(where, "the reader's choice");
+    else if (pasted.has(words.join(" "))) skipPrinted(where, "on the page itself");
     // With the name of the program there, which the reader has not.
-    else if (/^ +$|\| $/.test(before) && line.startsWith("coffer ")) leavePrinted(where, "somebody else's");
+    else if (/^ +$|\| $/.test(before) && line.startsWith("coffer ")) skipPrinted(where, "somebody else's");
     else await attempt(where, async () => await pasteCommand(line, where, terminal));
   }
 }
@@ -145,10 +145,10 @@ async function pasteCommand(line: string, where: string, terminal: Terminal): Pr
   const said = await terminal.paste(`{ ${line}\n} || echo "${FAILED} $?"`);
   if (!said.includes(FAILED)) return;
   if (!ASKED.test(said)) throw new PasteError(`failed:\n${line}\n${said}`);
-  leavePrinted(where, "asks a person");
+  skipPrinted(where, "asks a person");
 }
 
-function leavePrinted(where: string, reason: string): void {
+function skipPrinted(where: string, reason: string): void {
   leftPrinted.push(reason);
   say("not run", `${where}: ${reason}`);
 }
@@ -162,7 +162,7 @@ async function readPage(page: string, blocks: readonly Block[], source: string):
   await using terminal = openTerminal(`home-${name}`);
   let isSourced = false;
   for (const block of blocks) {
-    leave(block);
+    skip(block);
     if (block.notRun !== null && !(all && block.notRun.reason === "longer than two minutes")) continue;
     if (block.isSourced && !isSourced) {
       isSourced = true;
@@ -180,7 +180,7 @@ async function readPage(page: string, blocks: readonly Block[], source: string):
   }
 }
 
-function leave({ place, notRun, linesNotRun }: Block): void {
+function skip({ place, notRun, linesNotRun }: Block): void {
   for (const each of [...(notRun === null ? [] : [notRun]), ...linesNotRun]) {
     left.push(each);
     say("not run", `${place}: ${each.reason}${each.detail === "" ? "" : `: ${each.detail}`}`);

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
@@ -10,21 +10,13 @@ import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { blocksOf, ROOT } from "../../dev/scripts/pages/documents.ts";
 import { programsOf } from "../../dev/scripts/pages/programs.ts";
 import { makeDirectory } from "../kit/directory.ts";
+import { fetchWithNpm, packInto, plainEnvironment, PROGRAMS, PUBLISHED, tarballsIn } from "../kit/packed.ts";
 
 const GUIDE = "packages/sdk/README.md";
-const PUBLISHED = ["contract", "crypto", "chain", "sdk"];
-/** What the command line needs beside those. */
-const PROGRAMS = ["tasks", "mcp", "cli"];
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** The last of each line that people use; of what runs each time, the oldest and the newest. */
 const COMPILERS = FULL ? ["5.9.3", "6.0.3", "7.0.2"] : ["5.9.3", "7.0.2"];
-/** What npm says when it reaches no registry, and its cache does not have a package. */
-const UNREACHABLE = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH/;
 const PATIENCE_MS = 300_000;
-const INSTALL = [
-  ...["install", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund"],
-  ...["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=1000"],
-];
 /** A page that lists the files of an account: the smallest thing that one builds with the SDK. */
 const PAGE = `import { createClient } from "@coffer/sdk";
 
@@ -42,11 +34,8 @@ let folder: string;
 let stack: Stack;
 
 beforeAll(async () => {
-  if (globSync("packages/{sdk,cli}/dist/index.d.ts", { cwd: ROOT }).length < 2)
-    throw new Error("build first: npm run build");
   folder = makeDirectory();
-  const packages = [...PUBLISHED, ...PROGRAMS].flatMap((name) => ["-w", `packages/${name}`]);
-  await npm(["pack", "--silent", ...packages, "--pack-destination", folder], ROOT);
+  await packInto(folder, [...PUBLISHED, ...PROGRAMS]);
   stack = await startStack();
 }, PATIENCE_MS);
 
@@ -115,8 +104,8 @@ it(
   async (context) => {
     const programs = makeDirectory();
     writeFileSync(join(programs, "package.json"), JSON.stringify({ name: "programs", private: true }));
-    await fetchPackages(context, tarballsOf([...PUBLISHED, ...PROGRAMS]), programs);
-    const env = { HOME: programs, PATH: path(), SERVICE_BASE_URL: stack.baseUrl };
+    await fetchWithNpm(context, ["install", ...tarballsIn(folder, [...PUBLISHED, ...PROGRAMS])], programs);
+    const env = { HOME: programs, PATH: plainEnvironment()["PATH"], SERVICE_BASE_URL: stack.baseUrl };
     const coffer = async (...words: readonly string[]): Promise<Record<string, unknown>> => {
       const { stdout } = await execute("npx", ["--no-install", "coffer", ...words, "--json"], { cwd: programs, env });
       return JSON.parse(stdout) as Record<string, unknown>;
@@ -144,27 +133,7 @@ async function install(context: TestContext, packages: readonly string[]): Promi
     `vite@${manifestOf("node_modules/vite/package.json").version}`,
   ];
   write("package.json", JSON.stringify({ name: "newcomer", private: true, type: "module" }));
-  await fetchPackages(context, [...tarballsOf(packages), ...tools], folder);
-}
-
-/** From npm's cache where it has the packages, else from the registry. */
-async function fetchPackages(context: TestContext, packages: readonly string[], cwd: string): Promise<void> {
-  try {
-    await npm([...INSTALL, ...packages], cwd);
-  } catch (error) {
-    const { message, stderr = "" } = error as Error & { readonly stderr?: string };
-    const away = UNREACHABLE.exec(message + stderr)?.[0];
-    if (away === undefined) throw error;
-    context.skip(`${away}: a package is not in npm's cache, and no registry answers`);
-  }
-}
-
-function tarballsOf(packages: readonly string[]): string[] {
-  return packages.map((name) => {
-    const [file] = globSync(`coffer-${name}-*.tgz`, { cwd: folder });
-    if (file === undefined) throw new Error(`${name} was not packed`);
-    return join(folder, file);
-  });
+  await fetchWithNpm(context, ["install", ...tarballsIn(folder, packages), ...tools], folder);
 }
 
 interface Manifest {
@@ -180,26 +149,11 @@ function write(file: string, text: string): void {
   writeFileSync(join(folder, file), text);
 }
 
-/** Programs that name their interpreter find this Node first. */
-function path(): string {
-  return `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`;
-}
-
-/** The environment without what the tests preload, and without what npm says about its own command. */
-function environment(): NodeJS.ProcessEnv {
-  const { npm_config_local_prefix: _prefix, INIT_CWD: _cwd, NODE_OPTIONS: _options, ...env } = process.env;
-  return { ...env, PATH: path() };
-}
-
 async function run(
   program: string,
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const file = program.includes("/") ? resolve(folder, program) : program;
-  await execute(file, args, { cwd: folder, env: { ...environment(), ...variables } });
-}
-
-async function npm(args: readonly string[], cwd: string): Promise<void> {
-  await execute("npm", [...args, "--loglevel=error"], { cwd, env: environment(), maxBuffer: 1 << 26 });
+  await execute(file, args, { cwd: folder, env: { ...plainEnvironment(), ...variables } });
 }

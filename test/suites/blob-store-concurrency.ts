@@ -20,7 +20,7 @@ export function describeConcurrency(openMedium: OpenMedium): void {
 
     test("one of several appends at an offset wins, whole", async (store) => {
       const key = newKey();
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(patternBytes("head", 1000)));
       const tails = RIVALS.map((rival) => patternBytes(`tail ${rival}`, 150_000 + rival));
       const outcomes = await Promise.allSettled(tails.map((bytes) => store.append(key, 1000, inChunks(bytes, 40_000))));
@@ -40,7 +40,7 @@ export function describeConcurrency(openMedium: OpenMedium): void {
       const receipts = await Promise.all(
         contents.map(async ({ key, bytes }, index) => {
           if (index % 3 !== 0) return store.put(key, inChunks(bytes, 65_536));
-          await store.begin(key);
+          await store.start(key);
           const half = Math.floor(bytes.length / 2);
           await store.append(key, 0, inChunks(bytes.subarray(0, half), 30_001));
           await store.append(key, half, inChunks(bytes.subarray(half), 30_001));

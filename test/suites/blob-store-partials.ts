@@ -17,7 +17,7 @@ export function describePartials(openMedium: OpenMedium): void {
         PARTS.reduce((sum, part) => sum + part),
       );
       const key = newKey();
-      await store.begin(key);
+      await store.start(key);
       expect(await store.partialLength(key)).toBe(0);
       let length = 0;
       for (const part of PARTS) {
@@ -35,14 +35,14 @@ export function describePartials(openMedium: OpenMedium): void {
 
     test("can be empty", async (store) => {
       const key = newKey();
-      await store.begin(key);
+      await store.start(key);
       expect(await store.complete(key)).toEqual({ size: 0, sha256: sha256Of(Buffer.alloc(0)) });
     });
 
     test("refuse an append anywhere but at their end", async (store) => {
       const key = newKey();
       await expect(store.append(key, 0, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(patternBytes("end", 100)));
       for (const offset of [0, 99, 101])
         await expect(store.append(key, offset, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
@@ -52,7 +52,7 @@ export function describePartials(openMedium: OpenMedium): void {
     test("answer the same when completed again, and reject when they never were", async (store) => {
       const key = newKey();
       await expect(store.complete(key)).rejects.toThrow(RangeError);
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(patternBytes("twice", 70_000), 999));
       const receipt = await store.complete(key);
       expect(await store.complete(key)).toEqual(receipt);
@@ -62,21 +62,21 @@ export function describePartials(openMedium: OpenMedium): void {
 
     test("begin once per key", async (store) => {
       const key = newKey();
-      await store.begin(key);
-      await expect(store.begin(key)).rejects.toThrow();
+      await store.start(key);
+      await expect(store.start(key)).rejects.toThrow();
       await store.complete(key);
-      await expect(store.begin(key)).rejects.toThrow();
+      await expect(store.start(key)).rejects.toThrow();
     });
 
     test("vanish when discarded", async (store) => {
       const key = newKey();
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(patternBytes("discarded", 100_000), 4096));
       await store.discard(key);
       expect(await store.partialLength(key)).toBeNull();
       expect(await allOf(store.list())).toEqual([]);
       await expect(store.discard(key)).resolves.toBeUndefined();
-      await store.begin(key);
+      await store.start(key);
       expect(await store.partialLength(key)).toBe(0);
     });
 
@@ -110,7 +110,7 @@ function describeTakingOver(openMedium: OpenMedium): void {
       await using store = await medium.open();
       const bytes = patternBytes("taken over", 30 * MIB + 5);
       const key = newKey();
-      await paused.begin(key);
+      await paused.start(key);
       await paused.append(key, 0, inChunks(bytes.subarray(0, 9 * MIB)));
       const [resume, reached] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
       const stale = paused
@@ -158,7 +158,7 @@ function describeBrokenAppends(openMedium: OpenMedium): void {
     const bytes = patternBytes("broken", 3 * MIB);
     for (const arrived of [0, 1, 65_536, 1_500_000]) {
       const key = newKey();
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
       const failure = new Error("connection reset");
       await expect(
@@ -174,7 +174,7 @@ function describeBrokenAppends(openMedium: OpenMedium): void {
   test("are as before when an atomic append fails", async (store) => {
     const bytes = patternBytes("atomic", 3 * MIB);
     const key = newKey();
-    await store.begin(key);
+    await store.start(key);
     await store.append(key, 0, inChunks(bytes.subarray(0, 1234)), { atomic: true });
     const wrong = patternBytes("wrong", 2 * MIB);
     for (let turn = 0; turn < 2; turn += 1) {
@@ -196,7 +196,7 @@ function describeReopening(openMedium: OpenMedium): void {
     {
       await using store = await medium.open();
       await store.put(blob, inChunks(bytes, 65_536));
-      await store.begin(partial);
+      await store.start(partial);
       await store.append(partial, 0, inChunks(bytes.subarray(0, 1_200_000), 65_536));
     }
     await using store = await medium.open();

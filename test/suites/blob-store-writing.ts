@@ -64,7 +64,7 @@ export function describeWriting(openMedium: OpenMedium): void {
         await expect(store.put(key, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
         await expect(store.open(key)).rejects.toThrow(RangeError);
         await expect(store.delete(key)).rejects.toThrow(RangeError);
-        await expect(store.begin(key)).rejects.toThrow(RangeError);
+        await expect(store.start(key)).rejects.toThrow(RangeError);
         await expect(store.append(key, 0, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
         await expect(store.partialLength(key)).rejects.toThrow(RangeError);
         await expect(store.complete(key)).rejects.toThrow(RangeError);
@@ -115,7 +115,7 @@ export function describeWriting(openMedium: OpenMedium): void {
     test("names everything with its size, partials included", async (store) => {
       const [blob, partial] = [newKey(), newKey()];
       await store.put(blob, inChunks(patternBytes("listed", 1234)));
-      await store.begin(partial);
+      await store.start(partial);
       const found = await allOf(store.list());
       expect(
         found

@@ -46,7 +46,7 @@ async function runOrder(
   seed: number,
 ): Promise<Error | null> {
   const world = await worlds.next();
-  const { acts, holds } = await race.begin(world);
+  const { acts, holds } = await race.start(world);
   const outcomes = await schedule.run(seed, acts);
   const answers: unknown[] = [];
   for (const outcome of outcomes) {

@@ -34,7 +34,7 @@ export function vaultTarget(row: VaultRow): Target {
 }
 
 /** Writes the change's row in its own act (decisions §1); `action` is an event kind of decisions §6. */
-export async function noteChange(
+export async function recordChange(
   act: AccountAct,
   actor: Actor | null,
   action: EventKind,

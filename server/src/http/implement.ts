@@ -102,7 +102,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
   requireVersionForm(request.headers["api-version"]);
   route.guard?.(request);
   if (route.addressBucket !== undefined) {
-    const taken = pipeline.limits.take(route.addressBucket, clientKeyOf(addressOf(request)));
+    const taken = pipeline.limits.consume(route.addressBucket, clientKeyOf(addressOf(request)));
     request.call.quota = taken instanceof Promise ? await taken : taken;
   }
   if (endpoint.auth === "credential") {
@@ -110,9 +110,9 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
     pipeline.strangers.admit(request.raw.socket);
-    const taken = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
+    const taken = pipeline.limits.consume("general", credentialIdOf(request.call) ?? principal.accountId);
     request.call.quota = taken instanceof Promise ? await taken : taken;
-    await pipeline.limits.takeRequest(principal.budgets);
+    await pipeline.limits.consumeRequest(principal.budgets);
     authorize(endpoint, principal);
   }
   await serve(route, request, reply, pipeline);

@@ -81,7 +81,7 @@ function tooLarge(limit: number): ServiceError {
 export async function collectBody(
   raw: IncomingMessage,
   limits: BodyLimits,
-  look: (chunk: Buffer) => void = ignore,
+  onChunk: (chunk: Buffer) => void = ignore,
 ): Promise<Buffer> {
   if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   return new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ export async function collectBody(
         size += chunk.length;
         if (size > limits.bytes) throw tooLarge(limits.bytes);
         limits.place.add(chunk.length);
-        look(chunk);
+        onChunk(chunk);
         chunks.push(chunk);
       } catch (failure) {
         stop(failure as ServiceError);

@@ -40,7 +40,7 @@ export function reopened(store: BlobStore): BlobStore {
     open: (key, range) => store.open(key, range),
     delete: (key) => store.delete(key),
     removeAll: (keys) => store.removeAll(keys),
-    begin: (key) => store.begin(key),
+    start: (key) => store.start(key),
     append: (key, offset, source, options) => store.append(key, offset, source, options),
     takeOver: (key, into) => store.takeOver(key, into),
     partialLength: (key) => store.partialLength(key),

@@ -83,7 +83,7 @@ describe("the sweep for orphans", () => {
 
   it("leaves bytes of uploads without a row as long as the upload could go on, and then removes them", async () => {
     await storeFile();
-    await blobs.begin(randomUUID());
+    await blobs.start(randomUUID());
     clock.advance(DAY + HOUR - 1);
     expect(await sweep()).toMatchObject(NOTHING);
     clock.advance(1);
@@ -150,7 +150,7 @@ describe("the sweep for orphans", () => {
   it("drops the partial of a blob that is complete", async () => {
     const file = await storeFile();
     await blobs.delete(file.blob_key);
-    await blobs.begin(file.blob_key);
+    await blobs.start(file.blob_key);
     const whole = { ...(await first()), complete: true };
     const both = {
       ...reopened(blobs),
@@ -374,7 +374,7 @@ async function storeFolder(more: Partial<FolderRow>): Promise<FolderRow> {
 
 async function storeUpload(more: Partial<UploadRow> = {}): Promise<UploadRow> {
   const upload = uploadRow({ ...place, expires_at: clock.now() + DAY, ...more });
-  await blobs.begin(upload.blob_key);
+  await blobs.start(upload.blob_key);
   await database.run(database.build.insertInto("uploads").values(upload));
   return upload;
 }

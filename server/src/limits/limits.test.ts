@@ -22,7 +22,7 @@ const HOUR = 3_600_000;
 
 /** One process that counts for itself answers at once. */
 interface LimitsOfOne extends Limits {
-  take(bucket: Bucket, key: string): Quota;
+  consume(bucket: Bucket, key: string): Quota;
   tryTake(bucket: Bucket, key: string): boolean;
 }
 
@@ -104,26 +104,26 @@ describe("a bucket", () => {
     const { limits, clock } = openLimits();
     takeMany(limits, "login", "k", 10);
     clock.now += 2_500;
-    const refused = outcomeOf(() => limits.take("login", "k"));
+    const refused = outcomeOf(() => limits.consume("login", "k"));
     expect(refused).toEqual({
       "Retry-After": "4",
       "RateLimit-Policy": '"login";q=10;w=60',
       RateLimit: '"login";r=0;t=4',
     });
     clock.now += 3_400;
-    expect(outcomeOf(() => limits.take("login", "k"))).not.toBe("taken");
+    expect(outcomeOf(() => limits.consume("login", "k"))).not.toBe("taken");
     clock.now += 600;
-    expect(outcomeOf(() => limits.take("login", "k"))).toBe("taken");
+    expect(outcomeOf(() => limits.consume("login", "k"))).toBe("taken");
   });
 
   it("says what is left, in structured fields of draft-ietf-httpapi-ratelimit-headers-11 [D1-rate-limited]", () => {
     const { limits, clock } = openLimits();
-    expect(limits.take("login", "k")).toEqual({ policy: '"login";q=10;w=60', state: '"login";r=9;t=6' });
+    expect(limits.consume("login", "k")).toEqual({ policy: '"login";q=10;w=60', state: '"login";r=9;t=6' });
     clock.now += 1_000;
-    expect(limits.take("login", "k").state).toBe('"login";r=8;t=5');
+    expect(limits.consume("login", "k").state).toBe('"login";r=8;t=5');
     clock.now += HOUR;
-    expect(limits.take("login", "k").state).toBe('"login";r=9;t=6');
-    expect(limits.take("general", "k")).toEqual({
+    expect(limits.consume("login", "k").state).toBe('"login";r=9;t=6');
+    expect(limits.consume("general", "k")).toEqual({
       policy: '"general";q=6000;w=60;coffer-burst=1000',
       state: '"general";r=999;t=1',
     });

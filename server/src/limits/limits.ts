@@ -27,11 +27,11 @@ export interface Quota {
 
 export interface Limits {
   /** Takes one; throws `rate_limited` with Retry-After, RateLimit and RateLimit-Policy when there is none left. */
-  take(bucket: Bucket, key: string): Quota | Promise<Quota>;
+  consume(bucket: Bucket, key: string): Quota | Promise<Quota>;
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean | Promise<boolean>;
   /** Takes one request of each budget of the caller's key; throws `budget_exceeded` when one has none left. */
-  takeRequest(budgets: readonly Budget[]): undefined | Promise<void>;
+  consumeRequest(budgets: readonly Budget[]): undefined | Promise<void>;
   /** For each in turn. */
   requestsLeft(budgets: readonly RequestBudget[]): Promise<readonly RequestsLeft[]>;
 }
@@ -64,11 +64,11 @@ export function createLimits(
   /** What this process refuses by itself all together refuse, too: a flood does not reach the database. */
   const taken = (bucket: Bucket, given: string): Taken | Promise<Taken> => {
     const key = shorten(given);
-    const here = buckets[bucket].rate.take(key, clock.elapsed());
+    const here = buckets[bucket].rate.consume(key, clock.elapsed());
     return shared === null || !here.allowed ? here : shared.take(policies[bucket], key);
   };
   return {
-    take(bucket, key) {
+    consume(bucket, key) {
       const result = taken(bucket, key);
       if (!(result instanceof Promise)) return quotaOf(buckets[bucket], result);
       return result.then((together) => quotaOf(buckets[bucket], together));
@@ -77,10 +77,10 @@ export function createLimits(
       const result = taken(bucket, key);
       return result instanceof Promise ? result.then(({ allowed }) => allowed) : result.allowed;
     },
-    takeRequest(budgets) {
+    consumeRequest(budgets) {
       if (budgets.length === 0) return undefined;
       const counted = countedOf(budgets);
-      const refused = requests.take(counted, clock.elapsed());
+      const refused = requests.consume(counted, clock.elapsed());
       if (refused !== null) throw refusedRequest(refused.limit, toSeconds(refused.wait));
       return shared === null ? undefined : takeTogether(shared, counted);
     },

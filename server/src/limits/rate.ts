@@ -38,7 +38,7 @@ export class Rate {
   }
 
   /** Takes one when there is one. A refusal takes nothing: who keeps asking waits no longer for it. */
-  take(key: string, now: number): Taken {
+  consume(key: string, now: number): Taken {
     const used = Math.max((this.#fullAt.get(key) ?? 0) - now, 0) + this.#interval;
     const missing = used - this.#span;
     if (missing > this.#slack) return { allowed: false, left: 0, wait: missing };

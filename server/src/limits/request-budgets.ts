@@ -46,7 +46,7 @@ export class RequestBudgets {
   }
 
   /** Takes one of each budget, or of none: then it returns the one that refuses. */
-  take(counted: readonly RequestBudget[], now: number): Refused | null {
+  consume(counted: readonly RequestBudget[], now: number): Refused | null {
     for (const budget of counted) {
       const state = this.left(budget, now);
       if (state.left === 0) return { ...state, limit: budget.limit };

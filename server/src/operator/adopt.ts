@@ -1,6 +1,6 @@
 /** `coffer-server adopt`: an operator says that a database and a store belong together. Works beside a running server, and where none starts. */
 import {
-  adopt,
+  takeOver,
   busyUntil,
   type ContentsFound,
   countContents,
@@ -37,7 +37,7 @@ export const adoptStore: OperatorCommand = {
     streams.out(renderContents(await countContents(pair.database, pair.blobs)));
     const question = `What these rows do not name is going to be deleted. Do ${rows} and ${contents} belong together?`;
     if (!(await isConfirmed(streams, question, values.yes))) return EXIT_REFUSED;
-    if (await adopt({ ...pair, clock: systemClock, random: systemRandom }, found)) {
+    if (await takeOver({ ...pair, clock: systemClock, random: systemRandom }, found)) {
       streams.note(`${rows} and ${contents} belong together from now on\n`);
       return EXIT_DONE;
     }

@@ -95,7 +95,7 @@ export interface BlobStore extends AsyncDisposable {
   removeAll(keys: readonly BlobKey[]): Promise<ReadonlyMap<BlobKey, unknown>>;
 
   /** Begins a partial blob of length 0; `length` is what it will have in the end. */
-  begin(key: BlobKey, options?: PutOptions): Promise<void>;
+  start(key: BlobKey, options?: PutOptions): Promise<void>;
   /** Adds bytes at `offset`, which must be the partial's durable length and nobody else's append under way, else rejects with a RangeError. */
   append(
     key: BlobKey,

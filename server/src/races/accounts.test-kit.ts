@@ -24,7 +24,7 @@ function limited(what: string, path: string, environment: string, json: (index: 
     name: `new ${what} × their limit`,
     bites: "early",
     environment: { [environment]: "3" },
-    async begin(world) {
+    async start(world) {
       const make = (index: number) => () => world.ask("POST", path, { json: json(index) });
       if (what !== "API keys" && what !== "vaults") await world.make("POST", path, { json: json(9) });
       return {
@@ -40,7 +40,7 @@ function revocation(what: string, acts: (world: World, key: string) => Promise<(
   return {
     name: `a key's revocation × ${what} it makes: nothing is made behind it`,
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { id, key } = await newKey(world);
       return {
         acts: [() => world.ask("DELETE", `/api/auth/api-keys/${id}`), ...(await acts(world, key))],
@@ -74,7 +74,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "new members × their limit",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { chain, deps } = world.app;
       const { database } = deps;
       const [{ chainAddress, publicKey }, people] = [newSigner(), [newSigner(), newSigner()]];
@@ -105,7 +105,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "new challenges × how many a credential has",
     bites: "unlocked",
-    async begin(world) {
+    async start(world) {
       const path = "/api/account/link-chain/challenge";
       await world.make("POST", path);
       const { database } = world.app.deps;
@@ -143,7 +143,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "a key's rotation × its revocation × its rotation: one key comes of it at most",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { id } = await newKey(world);
       const rotate = () => world.ask("POST", `/api/auth/api-keys/${id}/rotate`, { json: {} });
       return {
@@ -160,7 +160,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "the audit log's retention × itself at another hour: what was removed is known",
     bites: "holds: what is noted as removed only moves on, as a condition says",
-    async begin(world) {
+    async start(world) {
       const { app } = world;
       for (const name of ["a", "b", "c"]) {
         await world.folder(name);
@@ -177,7 +177,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "sign-ups × one address: one has it",
     bites: "holds: the unique index decides",
-    begin: (world) => {
+    start: (world) => {
       const json = { email: `twice-${world.id}@example.test` };
       const signUp = () => world.ask("POST", "/api/auth/dev-signup", { json });
       return Promise.resolve({
@@ -193,7 +193,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   {
     name: "an address that one account links × another's key is bound to: it is one or the other",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { deps } = world.app;
       const other = await world.app.signUp();
       const chainAddress = `0x${hash("sha256", world.id, "hex")}`;

@@ -45,7 +45,7 @@ export const DELIVERY_RACES: readonly Race[] = [
   {
     name: "an outcome that turns an endpoint off × changes of the endpoint: it is off, and the changes are kept",
     bites: "holds: an outcome is written on an endpoint as it was read, else reckoned again",
-    async begin(world) {
+    async start(world) {
       const { id } = await endpoint(world, 410);
       const engine = await engineWithOutcome(world, "a");
       const change = (json: object) => () => world.ask("PATCH", `/api/webhooks/${id}`, { json });
@@ -62,7 +62,7 @@ export const DELIVERY_RACES: readonly Race[] = [
   {
     name: "outcomes of two processes × one endpoint: both count",
     bites: "holds: an outcome is written on an endpoint as it was read, else reckoned again",
-    async begin(world) {
+    async start(world) {
       const { id } = await endpoint(world, 500);
       const engines = [await engineWithOutcome(world, "a"), await engineWithOutcome(world, "b")];
       return {
@@ -77,7 +77,7 @@ export const DELIVERY_RACES: readonly Race[] = [
   {
     name: "two processes × the same changes and claims: each message is sent once",
     bites: "holds: the cursor moves, and a delivery is claimed, by conditional statements",
-    async begin(world) {
+    async start(world) {
       const { id, url } = await endpoint(world, 200);
       for (const name of ["a", "b", "c"]) await world.folder(name);
       const [one, two] = [newEngine(world), newEngine(world)];
@@ -103,7 +103,7 @@ export const DELIVERY_RACES: readonly Race[] = [
   {
     name: "a recovery of what failed × itself: each message goes out once more, and is counted once",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { id } = await endpoint(world, 200);
       for (const name of ["a", "b", "c"]) await world.folder(name);
       await newEngine(world).poll();
@@ -130,7 +130,7 @@ export const DELIVERY_RACES: readonly Race[] = [
   {
     name: "an endpoint's deletion × an outcome and a change of it: gone is gone",
     bites: "holds: statements by id change no row that is gone",
-    async begin(world) {
+    async start(world) {
       const { id } = await endpoint(world, 500);
       const engine = await engineWithOutcome(world, "a");
       return {

@@ -63,7 +63,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a rename × a replacement of one file: both are kept, and so are the bytes",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await world.file("a");
       return {
         acts: [rename(world, "files", id, "b"), replace(world, id, "1234567")],
@@ -78,7 +78,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a rename × a move of one folder: both are kept",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const [id, to] = [await world.folder("a"), await world.folder("to")];
       return {
         acts: [rename(world, "folders", id, "b"), move(world, id, to)],
@@ -93,7 +93,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "three replacements × a deletion for good of one file: the usage is that of what is left",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await world.file("a");
       const sizes = ["1", "123", "1234567"].map((text) => replace(world, id, text));
       return { acts: [...sizes, remove(world, `/api/files/${id}?permanent=true`)] };
@@ -102,7 +102,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "replacements × a version's restoring × its deletion × its end: every byte counts once, and none is lost",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await world.file("a");
       for (const payload of ["1", "123"]) await world.make("PUT", `/api/files/${id}/content`, { payload });
       const [{ version_id: first } = { version_id: "" }] = await world.rows("file_versions");
@@ -131,7 +131,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "emptying the trash × a file's restoring",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await world.file("a");
       await world.make("DELETE", `/api/files/${id}`);
       return {
@@ -143,7 +143,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "emptying the trash × a folder's restoring",
     bites: "holds: what is deleted for good must still lie in the trash, as a condition says",
-    async begin(world) {
+    async start(world) {
       const id = await world.folder("a");
       await world.file("below", `&folderId=${id}`);
       await world.make("DELETE", `/api/folders/${id}`);
@@ -156,7 +156,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "the purge of old trash × a file's, a folder's and a vault's restoring",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const [file, folder] = [await world.file("a"), await world.folder("b")];
       const inside = await vault(world, "c");
       await world.file("in it", `&vaultId=${inside}`);
@@ -179,7 +179,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "two folders × each into the other: no circle",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const [a, b] = [await world.folder("a"), await world.folder("b")];
       return {
         acts: [move(world, a, b), move(world, b, a)],
@@ -190,7 +190,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a folder made below × the folder above it moved down: no deeper than allowed",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const top = await world.folder("top");
       const deep = await deepFolder(world, MAX_FOLDER_DEPTH - 1, "d");
       return {
@@ -204,7 +204,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a folder's deletion × an upload, a move and a new folder into it: nothing live lies in the trash",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const [id, file, other] = [await world.folder("a"), await world.file("b"), await world.folder("c")];
       return {
         acts: [
@@ -219,7 +219,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "the last part of a resumable upload × itself, and the deletion of its folder: one file at most",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await world.folder("a");
       const metadata = renderMetadata({ filename: "b", folderId: id });
       const begun = { ...TUS, "upload-length": "7", "upload-metadata": metadata };
@@ -239,7 +239,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a vault's deletion for good × an upload and a new folder in it: the usage fits the rest, and no name was taken",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await vault(world, "a");
       await world.file("in it", `&vaultId=${id}`);
       return {
@@ -258,7 +258,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "a vault's rename × its deletion × its restoring: the last state is one that somebody made",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const id = await vault(world, "a");
       return {
         acts: [
@@ -278,7 +278,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "uploads of one name × each other: one has it",
     bites: "holds: the unique index decides",
-    begin: (world) =>
+    start: (world) =>
       Promise.resolve({
         acts: [upload(world, "a"), upload(world, "a"), upload(world, "a")],
         holds: (answers) => hold(successes(answers) === 1, `${successes(answers)} have one name`),
@@ -288,7 +288,7 @@ export const ITEM_RACES: readonly Race[] = [
     name: "uploads × the quota: never above it, and what fits is taken",
     bites: "unlocked",
     environment: { SERVICE_PRO_STORAGE_BYTES: "15" },
-    begin: (world) =>
+    start: (world) =>
       Promise.resolve({
         acts: [upload(world, "a"), upload(world, "b"), upload(world, "c")],
         holds: (answers) => hold(successes(answers) <= 2, "more than the quota was taken"),
@@ -297,7 +297,7 @@ export const ITEM_RACES: readonly Race[] = [
   {
     name: "uploads of a key and of one that it made × its budgets: never above them, and what is there counts",
     bites: "holds: the statement that adds to a budget locks it",
-    async begin(world) {
+    async start(world) {
       const parent = await keyOf(world, { name: "parent", budgets: { storedBytes: 20, filesPerDay: 2 } });
       const child = await keyOf(world, { name: "child" }, parent);
       const store = (name: string, key: string) => () =>

@@ -13,7 +13,7 @@ export interface Race {
   readonly bites: "early" | "unlocked" | `holds: ${string}`;
   readonly environment?: Environment;
   /** Sets it up; nothing runs beside. */
-  begin(world: World): Promise<Running>;
+  start(world: World): Promise<Running>;
 }
 
 export interface Running {

@@ -24,7 +24,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one invite × who redeems it, somebody else and its revocation: one key or none",
     bites: CONDITIONAL,
-    async begin(world) {
+    async start(world) {
       const invite = await makeInvite(world.app, world.key);
       const take = () => redeem(world.app, claimOf(newSigner(), invite.code, world.app.clock.now()));
       return {
@@ -45,7 +45,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one refresh token × who uses it three times: one pair, and the family ends",
     bites: CONDITIONAL,
-    async begin(world) {
+    async start(world) {
       const { refreshToken, sessionId } = await addSession(world.app.deps, world.id);
       const refresh = () => world.ask("POST", "/api/auth/refresh", { json: { refreshToken } });
       return {
@@ -61,7 +61,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one mailed token × who uses it twice",
     bites: CONDITIONAL,
-    async begin(world) {
+    async start(world) {
       const account = (await world.make("GET", "/api/account"))["account"] as unknown as { email: string };
       const token = await mailToken(world.app, "verify", account.email);
       const verify = () => world.ask("POST", "/api/auth/verify-email", { json: { token } });
@@ -74,7 +74,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one challenge × who answers it twice",
     bites: CONDITIONAL,
-    async begin(world) {
+    async start(world) {
       const link = await linking(world);
       return {
         acts: [link, link],
@@ -85,7 +85,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one Idempotency-Key × three requests: one effect",
     bites: "holds: the key's row is unique, and completed by a conditional statement",
-    begin(world) {
+    start(world) {
       const headers = { "idempotency-key": `once-${world.id}` };
       const make = () => world.ask("POST", "/api/auth/invites", { headers, json: { name: "I" } });
       return Promise.resolve({
@@ -100,7 +100,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one lease × three processes",
     bites: "holds: one conditional statement takes it",
-    begin(world) {
+    start(world) {
       const acquire = () => openLeases(world.app.deps).acquire(`race ${world.id}`);
       return Promise.resolve({
         acts: [acquire, acquire, acquire],
@@ -115,7 +115,7 @@ export const SINGLE_USE_RACES: readonly Race[] = [
   {
     name: "one chain address × its linking and the redeeming of another account's invite: one identity",
     bites: "early",
-    async begin(world) {
+    async start(world) {
       const { app } = world;
       const signer = newSigner();
       const other = await app.signUp();

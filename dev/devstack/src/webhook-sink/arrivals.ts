@@ -19,16 +19,16 @@ const QUIET = 10_000;
 /** Listens from its beginning: the sink itself keeps the last deliveries only. */
 export class Arrivals implements Disposable {
   readonly #uploads = new Set<string>();
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
   #deliveries = 0;
   #failed = 0;
   #onArrival: () => void = () => undefined;
 
   constructor(deliveries: Deliveries) {
-    this.#leave = deliveries.listen(({ problem }, event) => {
+    this.#unsubscribe = deliveries.listen(({ problem }, event) => {
       this.#deliveries += 1;
       if (problem !== null) this.#failed += 1;
-      if (event !== null) this.#note(event);
+      if (event !== null) this.#record(event);
       this.#onArrival();
     });
   }
@@ -61,12 +61,12 @@ export class Arrivals implements Disposable {
     });
   }
 
-  #note(event: WebhookEvent): void {
+  #record(event: WebhookEvent): void {
     if (event.type !== "file.uploaded") return;
     this.#uploads.add(event.data.object.id);
   }
 
   [Symbol.dispose](): void {
-    this.#leave();
+    this.#unsubscribe();
   }
 }

@@ -12,11 +12,11 @@ const RETRY = 1_000;
 export class LiveViews implements Disposable {
   readonly #deliveries: Deliveries;
   readonly #open = new Set<ServerResponse>();
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
 
   constructor(deliveries: Deliveries) {
     this.#deliveries = deliveries;
-    this.#leave = deliveries.listen((delivery) => {
+    this.#unsubscribe = deliveries.listen((delivery) => {
       for (const view of this.#open) send(view, delivery);
     });
   }
@@ -33,7 +33,7 @@ export class LiveViews implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#leave();
+    this.#unsubscribe();
     for (const view of this.#open) view.end();
   }
 }

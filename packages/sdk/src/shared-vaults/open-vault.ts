@@ -61,8 +61,8 @@ export interface OpenVault {
   readonly seen: {
     version(fileId: string): SeenStatement | null;
     entry(id: string): SeenStatement | null;
-    noteVersion(fileId: string, seen: SeenStatement): void;
-    noteEntry(id: string, seen: SeenStatement): void;
+    recordVersion(fileId: string, seen: SeenStatement): void;
+    recordEntry(id: string, seen: SeenStatement): void;
     /** Before a caller is shown what was noted: another process must not accept anything older. Never rejects. */
     flush(): Promise<void>;
     /** Forgets one file or folder, or with null the whole vault; durable when it resolves. */

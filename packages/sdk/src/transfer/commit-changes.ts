@@ -76,7 +76,7 @@ export interface CommitKind {
   /** Names the request. Default: random. What is signed has none of the caller's: no two rounds send the same. */
   readonly idempotencyKey: string | undefined;
   /** Begins a round: what would refuse it for sure is cured before a byte is sent. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** Whether another round can cure the failure. What it needs for that is done when this resolves. */
   recover(error: SdkError): Promise<boolean>;
   /** The tag that the file has now, as far as this client believes it; null: it believes none. */

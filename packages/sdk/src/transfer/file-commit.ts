@@ -92,7 +92,7 @@ async function runRounds(
     let sent: SentCommit | null = null;
     let files: readonly WireFile[];
     try {
-      await kind.begin();
+      await kind.start();
       sent = await sendContents(connection, kind.items, options, holds);
       const commit = callOn(
         connection,

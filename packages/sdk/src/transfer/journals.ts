@@ -18,9 +18,9 @@ export interface UploadJournal extends Checkpoint {
   /** What an earlier attempt with an unchanged source has kept; null: nothing to go on with. */
   readonly kept: { readonly plan: unknown; readonly parts: readonly unknown[] } | null;
   /** Called before the first byte of a version is sent. Forgets the parts of another one. */
-  keep(plan: object): Promise<void>;
+  save(plan: object): Promise<void>;
   /** Called before the first byte of the part is sent. */
-  keepPart(part: object): Promise<void>;
+  savePart(part: object): Promise<void>;
   /**
    * The version is given up. Forgets all of it and uses a new key for the next creation. Answers the session to end;
    * null: there is none.

@@ -46,7 +46,7 @@ export class PlainCommit implements CommitKind {
     return new PlainCommit(items, idempotencyKey);
   }
 
-  begin(): Promise<void> {
+  start(): Promise<void> {
     return Promise.resolve();
   }
 

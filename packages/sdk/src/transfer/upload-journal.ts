@@ -140,7 +140,7 @@ class StoredUpload implements KeptUpload {
   }
 
   /** The plan, and that it has no parts yet, in one step: a plan must never go on with another one's parts. */
-  async keep(plan: object): Promise<void> {
+  async save(plan: object): Promise<void> {
     const id = crypto.randomUUID();
     const head = { key: partKey(this.#upload, 0), value: encodeJson({ begun: id }) };
     await this.#write({ begun: { id, plan } }, [...this.#partChanges(), head]);
@@ -148,7 +148,7 @@ class StoredUpload implements KeptUpload {
     this.#partRows = 1;
   }
 
-  async keepPart(part: object): Promise<void> {
+  async savePart(part: object): Promise<void> {
     const key = partKey(this.#upload, this.#partRows);
     this.#partRows += 1;
     await this.#table.write([{ key, value: encodeJson(part) }]);

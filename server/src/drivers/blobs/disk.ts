@@ -150,10 +150,10 @@ class DiskBlobStore implements BlobStore {
     return removeEach(this, keys);
   }
 
-  async begin(key: BlobKey): Promise<void> {
+  async start(key: BlobKey): Promise<void> {
     assertKey(key);
     this.#health.assert();
-    await this.#partials.begin(key);
+    await this.#partials.start(key);
   }
 
   async append(
@@ -170,7 +170,7 @@ class DiskBlobStore implements BlobStore {
   async takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey> {
     const length = await this.partialLength(key);
     if (length === null) throw new RangeError("There is no such partial blob");
-    await this.begin(into);
+    await this.start(into);
     const copied = await this.append(
       into,
       0,

@@ -70,7 +70,7 @@ class MemoryBlobStore implements BlobStore {
     return removeEach(this, keys);
   }
 
-  async begin(key: BlobKey): Promise<void> {
+  async start(key: BlobKey): Promise<void> {
     assertKey(key);
     if (this.#partials.has(key) || this.#blobs.has(key)) throw new Error("The key is taken");
     await Promise.resolve(this.#partials.set(key, this.#item(Buffer.alloc(0))));
@@ -100,7 +100,7 @@ class MemoryBlobStore implements BlobStore {
   async takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey> {
     const found = this.#partials.get(key);
     if (found === undefined) throw new RangeError("There is no such partial blob");
-    await this.begin(into);
+    await this.start(into);
     this.#partials.set(into, this.#item(found.bytes));
     return into;
   }

@@ -78,7 +78,7 @@ async function requireWhole(store: BlobStore, key: string, bytes: Buffer): Promi
 }
 
 async function resumable(store: BlobStore, key: string, bytes: Buffer): Promise<void> {
-  await store.begin(key, { length: bytes.length });
+  await store.start(key, { length: bytes.length });
   for (let at = 0; at < bytes.length;) {
     // A client asks where to go on.
     at = (await store.partialLength(key)) ?? Number.NaN;
@@ -153,7 +153,7 @@ describe.each(WAYS)("a store that goes on failing, over %s", (way) => {
     await using scene = await openScene(way);
     const { store, proxy } = scene;
     const key = "append-that-fails";
-    await store.begin(key);
+    await store.start(key);
     await store.append(key, 0, inChunks(LARGE.subarray(0, 9 * MIB), MIB));
     proxy.inject(({ method }) => (method === "PUT" ? FAULTS["500 after it was done"] : null));
     await expect(store.append(key, 9 * MIB, inChunks(patternBytes("lost", 9 * MIB), MIB))).rejects.toThrow(

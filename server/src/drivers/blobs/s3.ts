@@ -179,9 +179,9 @@ class S3BlobStore implements BlobStore {
     return failed;
   }
 
-  async begin(key: BlobKey, options: PutOptions = {}): Promise<void> {
+  async start(key: BlobKey, options: PutOptions = {}): Promise<void> {
     assertKey(key);
-    await this.#partials.begin(key, options.length ?? null);
+    await this.#partials.start(key, options.length ?? null);
   }
 
   async append(
@@ -302,7 +302,7 @@ class WholeUpload {
     const number = this.#number;
     this.#number += 1;
     this.#length += body.bytes;
-    this.#uploadId ??= this.#objects.beginUpload(this.#name, this.#mark);
+    this.#uploadId ??= this.#objects.createUpload(this.#name, this.#mark);
     const etag = await this.#objects.putPart(this.#name, await this.#uploadId, number, body);
     this.#parts.push({ number, etag });
   }

@@ -4,7 +4,7 @@ import { type CreationContext, type Principal, type Recorded, Reply } from "../.
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOnFullDisk } from "../account/act.ts";
-import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
+import { type ActingDeps, fileTarget, recordChange } from "../acting.ts";
 import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
@@ -56,7 +56,7 @@ export async function removeFile(
   await queueBlobDeletion(act, row, { notBefore: deps.clock.now() + BLOB_GRACE_MS, reason });
   act.free({ bytes: row.size, files: 1 });
   await releaseStored(act, row.budget_id, row.size);
-  await noteChange(act, actor, "file.deleted", fileTarget(row));
+  await recordChange(act, actor, "file.deleted", fileTarget(row));
   await removeHistory(act, deps, { id: row.id, vault_id: row.vault_id, reason });
   return true;
 }

@@ -150,7 +150,7 @@ async function countForAnother(act: AccountAct, value: { fileId: string; blobKey
 }
 
 /** The content that the row of a public vault's file says is not kept: its bytes are given up, unless a version has them too. */
-export async function giveUpContent(act: AccountAct, old: FileRow, now: number): Promise<void> {
+export async function releaseContent(act: AccountAct, old: FileRow, now: number): Promise<void> {
   if (await countForAnother(act, { fileId: old.id, blobKey: old.blob_key })) return;
   await queueBlobDeletion(act, old, { notBefore: now + BLOB_GRACE_MS, reason: "replaced" });
   act.free({ bytes: old.size, files: 0 });

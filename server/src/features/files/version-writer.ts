@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { fileTarget, noteChange } from "../acting.ts";
+import { fileTarget, recordChange } from "../acting.ts";
 import { spendBudgets } from "../budgets/spending.ts";
 import { authorKeyOf, renderAuthor } from "../items/authors.ts";
 import { type Changing, requireWritten } from "../items/changing.ts";
@@ -78,6 +78,6 @@ export async function writeVersion(
     await keepVersion(act, old, { now, expiresAt, authorKey: authorKey ?? authorKeyOf(author) });
   }
   const row = { ...old, ...changes };
-  await noteChange(act, principal, "file.updated", fileTarget(row));
+  await recordChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }

@@ -4,7 +4,7 @@ import type { Principal } from "../../handler.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
-import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
+import { type ActingDeps, recordChange, folderTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { renderAuthor } from "../items/authors.ts";
 import type { ChangingDeps, Particulars, WrittenChange } from "../items/changing.ts";
@@ -50,7 +50,7 @@ export async function createFolder(
   if (exists) return row;
   await refuseTakenName(act, "folder", { vaultId: row.vault_id, folderId: row.parent_id }, row);
   await nameOrConflict(insertFolder(act, row));
-  await noteChange(act, principal, "folder.created", folderTarget(row));
+  await recordChange(act, principal, "folder.created", folderTarget(row));
   return row;
 }
 

@@ -2,7 +2,7 @@
 import type { Deps } from "../../deps.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
-import { folderTarget, noteChange } from "../acting.ts";
+import { folderTarget, recordChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import type { DeletionGrant } from "../deletion/grants.ts";
 import { dropFolderNames } from "../folder-names/staged-store.ts";
@@ -22,7 +22,7 @@ export async function removeFolder(
   act.requireAccount(row.account_id);
   if (!(await deleteItem(act, "folder", row))) return false;
   if (isShared) await dropFolderNames(act, { vaultId: row.vault_id, folderId: row.id });
-  await noteChange(act, actor, "folder.deleted", folderTarget(row));
+  await recordChange(act, actor, "folder.deleted", folderTarget(row));
   const reason = actor === null ? "expired" : "deleted";
   await removeHistory(act, deps, { id: row.id, vault_id: row.vault_id, reason });
   return true;

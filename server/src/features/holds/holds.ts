@@ -52,7 +52,7 @@ export class Holds {
   }
 
   /** Throws `storage_quota` when files, unfinished uploads and this one together exceed the quota, and what {@link holdBudgets} does. */
-  async take(wanted: BudgetedHold): Promise<Hold> {
+  async acquire(wanted: BudgetedHold): Promise<Hold> {
     const hold = new Hold(this.#deps, this.#rows, wanted, this.#acquireSmall(wanted));
     try {
       if (wanted.length !== null) await hold.require(wanted.length);

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
-import { type ActingDeps, noteChange, type Target } from "../acting.ts";
+import { type ActingDeps, recordChange, type Target } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import type { SeenVault } from "../reach/access.ts";
 import { readChangeable, readItemFor, type Seen } from "../reach/items.ts";
@@ -220,7 +220,7 @@ export async function writeItem<Kind extends ItemKind>(
   if (takesName(old, row)) await refuseTakenName(act, kind, { vaultId: row.vault_id, folderId: folderIdOf(row) }, row);
   requireWritten(await nameOrConflict(updateItem(act, kind, old, changes)));
   await nameOrConflict(item.settle?.(act, deps, { old, row, vault }) ?? Promise.resolve());
-  await noteChange(act, principal, action, item.target(row));
+  await recordChange(act, principal, action, item.target(row));
   return row;
 }
 

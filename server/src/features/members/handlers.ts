@@ -7,7 +7,7 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { isUnread } from "../../unread-chain.ts";
 import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
-import { noteChange, notFound, vaultTarget } from "../acting.ts";
+import { recordChange, notFound, vaultTarget } from "../acting.ts";
 import {
   findActingAddress,
   findNamed,
@@ -136,7 +136,7 @@ async function addMember(
   } else if (isLive && ((label !== undefined && label !== row.label) || endsAt !== row.ends_at)) {
     if (label !== undefined) await act.run(setLabel(act, { ...key, label }));
     await act.run(recordEnd(act, { ...key, endsAt }));
-    await noteChange(act, principal, "vault.updated", vaultTarget(vault));
+    await recordChange(act, principal, "vault.updated", vaultTarget(vault));
   }
   const member = toMember(view, chainAddress, await findMember(act, key));
   return context.record(act, { member });

@@ -10,7 +10,7 @@ import { ServiceError } from "../../service-error.ts";
 import { isUnread } from "../../unread-chain.ts";
 import { type ActOf, actOnAll } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { notFound, noteChange, vaultTarget } from "../acting.ts";
+import { notFound, recordChange, vaultTarget } from "../acting.ts";
 import { BLOB_GRACE_MS } from "../files/store.ts";
 import { endMember } from "../members/store.ts";
 import { readVaultFor, requireShared } from "../reach/access.ts";
@@ -119,10 +119,10 @@ async function takeOver(
   act.countVersions(contents.versionBytes);
   actBefore.free(usage);
   actBefore.countVersions(-contents.versionBytes);
-  await noteChange(actBefore, principal, "vault.deleted", vaultTarget(before));
+  await recordChange(actBefore, principal, "vault.deleted", vaultTarget(before));
   await endUploads(act, { vaultId: before.id, notBefore: now + BLOB_GRACE_MS });
   await act.run(endMember(act, { vaultId: before.id, chainAddress, now }));
   await nameOrConflict(moveVault(act, { id: before.id, accountId, name, now }));
-  await noteChange(act, principal, "vault.created", vaultTarget(after));
+  await recordChange(act, principal, "vault.created", vaultTarget(after));
   return after;
 }

@@ -70,7 +70,10 @@ export async function countContents(database: Database, blobs: BlobStore): Promi
  * Both get a new token. The store keeps its id; one without a mark gets a new id, so that the one that these rows knew before is
  * another's from then on. False: somebody has renewed the mark since it was found, and deletion stays stopped.
  */
-export async function adopt({ database, blobs, clock, random }: Pairing, { text, mark }: PairFound): Promise<boolean> {
+export async function takeOver(
+  { database, blobs, clock, random }: Pairing,
+  { text, mark }: PairFound,
+): Promise<boolean> {
   const [token, now] = [random.uuid(), clock.now()];
   const storeId = mark?.storeId ?? random.uuid();
   const row = { store_id: storeId, token, previous_token: mark?.token ?? null, renewed_at: now, stopped: null };

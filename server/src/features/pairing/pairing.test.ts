@@ -9,7 +9,7 @@ import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
 import type { StoreMarkRow } from "../../ports/store-mark-tables.ts";
 import { openMemoryBlobs, openTestDatabase } from "../../storage.test-kit.ts";
-import { adopt, busyUntil, countContents, findPair } from "./adoption.ts";
+import { takeOver, busyUntil, countContents, findPair } from "./adoption.ts";
 import { parseMark, renderMark } from "./mark.ts";
 import { doubtOf, findDoubt, type Pairing, PairingError, readMark, renewMark, requirePair } from "./pairing.ts";
 import { findMarkRow, putMarkRow } from "./store.ts";
@@ -270,7 +270,7 @@ describe("an adoption", () => {
     expect(busyUntil(ofClone, clock.now() + 30 * MINUTE)).toBeNull();
     const found = await findPair(pairing);
     expect(busyUntil(found, clock.now())).toBeNull();
-    expect(await adopt(pairing, found)).toBe(true);
+    expect(await takeOver(pairing, found)).toBe(true);
     expect(await findDoubt(pairing)).toBeNull();
     expect(await renewMark(pairing, holding)).toBeNull();
     expect(await renewMark(clone, holding)).toBe("another-database");
@@ -283,7 +283,7 @@ describe("an adoption", () => {
     const clone = await cloneRow(pairing);
     const found = await findPair(clone);
     await renewMark(pairing, holding);
-    expect(await adopt(clone, found)).toBe(false);
+    expect(await takeOver(clone, found)).toBe(false);
     expect(await findDoubt(clone)).toBe("another-database");
   });
 
@@ -291,7 +291,7 @@ describe("an adoption", () => {
     const mine = await openPairing();
     await requirePair(mine);
     const empty = pairingOf(mine.database, openMemoryBlobs({ clock }));
-    expect(await adopt(empty, await findPair(empty))).toBe(true);
+    expect(await takeOver(empty, await findPair(empty))).toBe(true);
     await requirePair(empty);
     expect(await findDoubt(empty)).toBeNull();
     await expect(requirePair(mine)).rejects.toThrow("belongs to another database");

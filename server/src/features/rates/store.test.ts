@@ -44,7 +44,7 @@ it("requests of a key with a budget count for all processes, of each of its budg
     { id: randomUUID(), limits: { requestsPerMinute: 6 } },
   ];
   const outcomes = await Promise.all(
-    Array.from({ length: 20 }, async (_, index) => opened[index % 2]?.takeRequest([own, maker])).map((taking) =>
+    Array.from({ length: 20 }, async (_, index) => opened[index % 2]?.consumeRequest([own, maker])).map((taking) =>
       taking.then(
         () => "taken",
         (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),

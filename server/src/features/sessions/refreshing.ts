@@ -25,7 +25,7 @@ export async function refreshSession(deps: Needs, token: string, origin: Request
   const known = await deps.database.first(findRefreshToken(deps.database, { hash }));
   if (known === null || known.revoked_at !== null) throw new ServiceError("session_ended");
   // No rate for a used token, which ends the family: else who stole it could use the rate up and stay unnoticed.
-  const headers = known.rotated_at === null ? headersOf(await deps.limits.take("refresh", known.session_id)) : {};
+  const headers = known.rotated_at === null ? headersOf(await deps.limits.consume("refresh", known.session_id)) : {};
   const tokens = await actOn(
     deps,
     known.account_id,

@@ -8,7 +8,7 @@ import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { noteChange, vaultTarget } from "../acting.ts";
+import { recordChange, vaultTarget } from "../acting.ts";
 import { askChain } from "../reach/chain-vaults.ts";
 import { findAccountAddress } from "../reach/store.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
@@ -71,7 +71,7 @@ export async function createVault(
   };
   await refuseTakenName(act, row);
   await (object === null ? nameOrConflict(insertVault(act, row)) : insertShared(act, row, object));
-  await noteChange(act, principal, "vault.created", vaultTarget(row));
+  await recordChange(act, principal, "vault.created", vaultTarget(row));
   return { ...row, default_vault_id };
 }
 

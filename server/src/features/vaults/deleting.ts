@@ -4,7 +4,7 @@ import type { Principal, RequestContext } from "../../handler.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
-import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
+import { type ActingDeps, recordChange, vaultTarget } from "../acting.ts";
 import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
@@ -73,7 +73,7 @@ export async function trashVault<Row extends VaultRow>(
   const now = deps.clock.now();
   const changes = { trashed_at: now, updated_at: now };
   requireWritten(await updateVault(act, vault, changes));
-  await noteChange(act, actor, "vault.trashed", vaultTarget(vault));
+  await recordChange(act, actor, "vault.trashed", vaultTarget(vault));
   return { ...vault, ...changes };
 }
 
@@ -90,7 +90,7 @@ export async function restoreVault(
     const restored = { ...vault, ...changes };
     await refuseTakenName(act, restored);
     requireWritten(await nameOrConflict(updateVault(act, vault, changes)));
-    await noteChange(act, principal, "vault.restored", vaultTarget(restored));
+    await recordChange(act, principal, "vault.restored", vaultTarget(restored));
     return restored;
   });
 }
@@ -116,5 +116,5 @@ export async function purgeVault(
   await purgeSome(act, deps, vault);
   act.free({ bytes, files: files + trashedFiles });
   act.countVersions(-versionBytes);
-  await noteChange(act, actor, "vault.deleted", vaultTarget(vault));
+  await recordChange(act, actor, "vault.deleted", vaultTarget(vault));
 }

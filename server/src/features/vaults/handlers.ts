@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
-import { noteChange, vaultTarget } from "../acting.ts";
+import { recordChange, vaultTarget } from "../acting.ts";
 import { type GrantFor, withOwnerProof } from "../deletion/grants.ts";
 import { keptFor } from "../items/keeping.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
@@ -67,7 +67,7 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
         if (isShared && (after ?? 0) < (before ?? 0)) grantFor(row).requireFor({ vaultId: row.id, isShared });
         await writeSomeEnds(act, deps, { id: row.id, pending_retention: after ?? 0 });
       }
-      await noteChange(act, principal, "vault.updated", vaultTarget(row));
+      await recordChange(act, principal, "vault.updated", vaultTarget(row));
       return changed;
     };
     const wanted = { act: "shorten-retention", proof: headers["coffer-proof"] } as const;

@@ -72,7 +72,7 @@ const deliveryHandlers = (deps: Needs, room: TestRoom): Pick<GroupHandlers<typeo
   async test({ params }, { principal, signal }) {
     // The look-up comes first: a limit must not reveal which ids other accounts have.
     const { id } = await readWebhook(deps.database, principal, params.webhookId);
-    await deps.limits.take("webhookTest", id);
+    await deps.limits.consume("webhookTest", id);
     return { delivery: await room.within(principal.accountId, () => sendTest(deps, principal, id, signal)) };
   },
 

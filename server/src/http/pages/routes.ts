@@ -123,7 +123,7 @@ async function takeFromBucket(
   { limits }: PagesOptions,
 ): Promise<void> {
   const bucket = addressBucketOf(endpoint);
-  if (bucket !== undefined) request.call.quota = await limits.take(bucket, clientKeyOf(addressOf(request)));
+  if (bucket !== undefined) request.call.quota = await limits.consume(bucket, clientKeyOf(addressOf(request)));
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";

@@ -117,13 +117,13 @@ async function indexedTree(
   const { listedAt, table } = indexed;
   if (folderId !== undefined && table.folders.get(folderId)?.trashedAt !== null)
     await requireFolder(client, vaultId, folderId, listing.signal);
-  const folders: TreeFolder[] = [];
+  const present: TreeFolder[] = [];
   for (const [id, { name, parentId, tag, trashedAt }] of table.folders)
-    if (trashedAt === null) folders.push({ id, name, parentId, tag });
+    if (trashedAt === null) present.push({ id, name, parentId, tag });
   const unreadable = [...table.unreadable].filter(([, { trashedAt }]) => trashedAt === null);
   for (const [id, { code, item, parentId }] of unreadable)
-    if (item === "folder") folders.push({ id, name: "", parentId, unreadable: code });
-  const tree = new TreeBuilder(place, folders, listing);
+    if (item === "folder") present.push({ id, name: "", parentId, unreadable: code });
+  const tree = new TreeBuilder(place, present, listing);
   for (const file of table.files) if (file.trashedAt === null) tree.addFile(file, file.folderId);
   for (const [id, { code, item, parentId }] of unreadable)
     if (item === "file") tree.refuse(parentId, { id, name: "", unreadable: code });

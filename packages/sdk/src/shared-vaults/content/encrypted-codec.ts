@@ -111,7 +111,7 @@ export class EncryptedCodec implements UploadCodec {
       // Much to send, or much already sent: worth a question to the chain.
       const freshness = this.#plaintext.bytes !== null ? {} : { maxAge: 0 };
       const view = await vault.view(this.#isResumed ? freshness : {});
-      const { bytes, stored, version } = (await this.#resume(view)) ?? { ...(await this.#begin(view)), stored: null };
+      const { bytes, stored, version } = (await this.#resume(view)) ?? { ...(await this.#start(view)), stored: null };
       this.#version = version;
       // The service refuses an older generation; a check before saves the bytes (encryption design §2, writing).
       await this.#requirePlace(version.statement, freshness);
@@ -161,7 +161,7 @@ export class EncryptedCodec implements UploadCodec {
         `The service answers with file ${file.id}, which is not the one that was sent there`,
         { step: "ids" },
       );
-    vault.seen.noteVersion(file.id, seenVersion(version.statement));
+    vault.seen.recordVersion(file.id, seenVersion(version.statement));
     recordOwnEntry(vault, file.id, version.entry);
     await vault.seen.flush();
     const { name, contentType, entry, shared, statement } = version;
@@ -183,7 +183,7 @@ export class EncryptedCodec implements UploadCodec {
     };
   }
 
-  #begin(view: VaultView): Promise<EncodedVersion> {
+  #start(view: VaultView): Promise<EncodedVersion> {
     const target = this.#target;
     if (target.kind === "version") this.#condition.require(target.file.shared);
     return createVersion(this.#vault, view, this.#plaintext, target, {

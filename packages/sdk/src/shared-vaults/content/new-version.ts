@@ -192,7 +192,7 @@ async function readBefore(vault: OpenVault, file: WireFile): Promise<Before> {
   const version = await readCurrent(vault, file);
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   requireSiblings(version, statement);
-  vault.seen.noteVersion(file.id, seenVersion(version));
+  vault.seen.recordVersion(file.id, seenVersion(version));
   return { version, entry: statement, metadata };
 }
 

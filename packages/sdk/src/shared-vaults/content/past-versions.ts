@@ -147,7 +147,7 @@ async function verifyPage(work: Work, query: VersionsQuery, { versions, nextCurs
 }
 
 async function verify(past: OpenVault, chain: VersionChain, file: File, version: FileVersion): Promise<SeenVersion> {
-  const statement = await chain.take(version);
+  const statement = await chain.append(version);
   const before = fileAt(file, version);
   const { metadata } = await openItem(past, "file", before, before.folderId);
   const { size: storedSize } = version;
@@ -183,7 +183,7 @@ function newChain({ vault, file }: Work): VersionChain {
 /** @throws VaultError for a version that does not verify; ApiError `not_found` for one that the service has not. */
 async function findVersion(work: Work, versionId: string): Promise<{ shown: FileVersion; isCurrent: boolean }> {
   const { chain, shown, isCurrent } = await walkTo(work, versionId);
-  await inVaultTerms(() => chain.take(shown));
+  await inVaultTerms(() => chain.append(shown));
   return { shown, isCurrent };
 }
 
@@ -200,7 +200,7 @@ async function walkTo(
     for (const shown of versions) {
       if (shown.versionId === versionId) return { chain, shown, isCurrent };
       try {
-        await chain.take(shown);
+        await chain.append(shown);
       } catch (error) {
         const failure = toVaultError(error);
         if (isCurrent || !(failure instanceof SdkError) || !isOfOne(failure)) throw failure;

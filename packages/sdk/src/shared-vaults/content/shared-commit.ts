@@ -106,7 +106,7 @@ class SharedCommit implements CommitKind {
    * Brings the folders whose names are under an earlier key under the current one, before any content is sent: the service would refuse the
    * whole commit for one of them. It goes by what the files show. Whatever else there is, a refusal shows.
    */
-  begin(): Promise<void> {
+  start(): Promise<void> {
     return inVaultTerms(async () => {
       if (!this.#isStaged) await this.#stageOutdated();
       this.#isStaged = true;

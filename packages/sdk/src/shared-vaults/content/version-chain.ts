@@ -26,8 +26,8 @@ export function pastOf(vault: OpenVault): OpenVault {
     seen: {
       version: () => null,
       entry: () => null,
-      noteVersion: () => undefined,
-      noteEntry: () => undefined,
+      recordVersion: () => undefined,
+      recordEntry: () => undefined,
       flush: () => Promise.resolve(),
       forget: (id) => vault.seen.forget(id),
     },
@@ -53,7 +53,7 @@ export class VersionChain {
    * than those before it.
    * @throws CryptoError `damaged`; `rolled_back`; VaultError `not_encrypted`.
    */
-  async take({ versionId, shared }: Pick<FileVersion, "versionId" | "shared">): Promise<VersionStatement> {
+  async append({ versionId, shared }: Pick<FileVersion, "versionId" | "shared">): Promise<VersionStatement> {
     const bytes = fromBase64(shared?.version ?? "");
     if (shared === null || bytes === null)
       throw vaultError("not_encrypted", `The service shows a version of ${this.#fileId} without its statement`);
@@ -67,7 +67,7 @@ export class VersionChain {
     if (statement.fileId !== this.#fileId || statement.versionId !== versionId)
       throw new CryptoError("damaged", "ids", "the version statement is of another file or version");
     if (newer === null) {
-      seen.noteVersion(this.#fileId, seenVersion(statement));
+      seen.recordVersion(this.#fileId, seenVersion(statement));
       await seen.flush();
     } else this.#isWhole = this.#follows(newer, statement) && this.#isWhole;
     const isVouchedFor = newer === null || this.#isWhole;

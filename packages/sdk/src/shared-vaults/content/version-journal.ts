@@ -42,7 +42,7 @@ export interface SignedVersion {
 
 export async function saveVersion(journal: UploadJournal, version: SignedVersion): Promise<void> {
   const { plan, shared, partChunks, name, contentType } = version;
-  await journal.keep({ plan: encodeSavedPlan(plan), shared, partChunks, name, contentType });
+  await journal.save({ plan: encodeSavedPlan(plan), shared, partChunks, name, contentType });
 }
 
 /**
@@ -106,5 +106,5 @@ function parseShared(value: unknown): SharedFile | null {
 
 /** The records of a version's parts, each durable before a byte of its part is sent (file-format §5.3). */
 export function partRecords(journal: UploadJournal, parts: readonly PartRecord[] = []): PartRecords {
-  return new PartRecords(parts, (record) => journal.keepPart(encodeSavedPart(record)));
+  return new PartRecords(parts, (record) => journal.savePart(encodeSavedPart(record)));
 }

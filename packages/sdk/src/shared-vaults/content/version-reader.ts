@@ -56,7 +56,7 @@ export async function unlock(reading: Reading, start: FileStart): Promise<RangeK
     { statement, start, fileSize: file.size },
     vault.findKey,
   );
-  vault.seen.noteVersion(file.id, seenVersion(verified.statement));
+  vault.seen.recordVersion(file.id, seenVersion(verified.statement));
   await vault.seen.flush();
   return keyOf(verified);
 }

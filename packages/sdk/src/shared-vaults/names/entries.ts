@@ -87,7 +87,7 @@ export function toShared({ unsigned, nameIndex }: PreparedEntry, { bytes }: Entr
 
 /** What this client has written is in this vault from then on, and the client accepts nothing older. */
 export function recordOwnEntry(vault: OpenVault, id: string, entry: EntryStatement): void {
-  vault.seen.noteEntry(id, seenEntry(entry));
+  vault.seen.recordEntry(id, seenEntry(entry));
 }
 
 /** The statement of an entry that this client signed. */
@@ -136,7 +136,7 @@ export async function openItem(
     throw vaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
       step: "entry",
     });
-  vault.seen.noteEntry(item.id, seenEntry(opened.statement));
+  vault.seen.recordEntry(item.id, seenEntry(opened.statement));
   return opened;
 }
 

@@ -47,7 +47,7 @@ export async function findVaultOf(
       "The vault was public when this client first met it, and now the service shows it as shared",
     );
   // The caller's own word, and not the service's.
-  if (!isKnown && named !== undefined) await registry.homes.notePublic((await registry.open(named)).pin, item.id);
+  if (!isKnown && named !== undefined) await registry.homes.recordPublic((await registry.open(named)).pin, item.id);
   return null;
 }
 

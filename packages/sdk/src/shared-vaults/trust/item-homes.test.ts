@@ -24,9 +24,9 @@ it("believes what a member signed more than what a caller took for public, in wh
     for (const pin of publicFirst ? [clear, shared] : [shared, clear]) await pins.save(null, pin);
     const homes = openHomes(ORIGIN, pins, memoryOf);
     const [both, publicAlone] = [randomUUID(), randomUUID()];
-    await homes.notePublic(clear, both);
-    await homes.notePublic(clear, publicAlone);
-    (await memoryOf(shared.chainObjectId ?? "")).note("version", both, signed);
+    await homes.recordPublic(clear, both);
+    await homes.recordPublic(clear, publicAlone);
+    (await memoryOf(shared.chainObjectId ?? "")).record("version", both, signed);
     const find = await homes.read();
     expect([find(both), find(publicAlone), find(randomUUID())]).toEqual([shared, clear, null]);
   }

@@ -14,7 +14,7 @@ export interface Homes {
   /** In the memory that all processes share by now. */
   read(): Promise<FindHome>;
   /** Notes that a file or folder lies in a public vault. */
-  notePublic(pin: VaultPin, itemId: string): Promise<void>;
+  recordPublic(pin: VaultPin, itemId: string): Promise<void>;
   /** One file or folder of the vault, or with null all of it. Durable when it resolves. */
   forget(pin: VaultPin, itemId: string | null): Promise<void>;
 }
@@ -41,9 +41,9 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
         return (shared.find(isSeen) ?? clear.find(isSeen))?.pin ?? null;
       };
     },
-    notePublic: async (pin, itemId) => {
+    recordPublic: async (pin, itemId) => {
       const memory = await open(pin);
-      memory.note("entry", itemId, PUBLIC);
+      memory.record("entry", itemId, PUBLIC);
       // Where nothing can be written, this process remembers.
       await memory.flush().catch(() => undefined);
     },

@@ -16,7 +16,7 @@ export interface SeenMemory {
    * Never goes back: a lower number changes nothing, and of two statements with one number the first stays. Does not fail.
    * It counts for this process at once, and is written without delay.
    */
-  note(kind: SeenKind, id: string, seen: SeenStatement): void;
+  record(kind: SeenKind, id: string, seen: SeenStatement): void;
   /** Reads other processes' notes. Cheap enough to come before every read. */
   refresh(): Promise<void>;
   /**
@@ -42,7 +42,7 @@ export function rememberSeen(): SeenMemory {
   const memories = { version: new Map<string, SeenStatement>(), entry: new Map<string, SeenStatement>() };
   return {
     find: (kind, id) => memories[kind].get(id) ?? null,
-    note: (kind, id, seen) => {
+    record: (kind, id, seen) => {
       note(memories[kind], id, seen);
     },
     refresh: () => Promise.resolve(),
@@ -84,12 +84,12 @@ export function seenBy(memory: SeenMemory, noteSigned: (place: Place) => void = 
   return {
     version: (fileId) => memory.find("version", fileId),
     entry: (id) => memory.find("entry", id),
-    noteVersion: (fileId, seen) => {
-      memory.note("version", fileId, seen);
+    recordVersion: (fileId, seen) => {
+      memory.record("version", fileId, seen);
       noteSigned(seen);
     },
-    noteEntry: (id, seen) => {
-      memory.note("entry", id, seen);
+    recordEntry: (id, seen) => {
+      memory.record("entry", id, seen);
       noteSigned(seen);
     },
     // Where nothing can be written, this process remembers: a read-only disk stops no reading.

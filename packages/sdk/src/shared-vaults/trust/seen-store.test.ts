@@ -28,7 +28,7 @@ const seen = (number: number, history = "a") => ({
 
 async function noted(directory: string, ...numbers: [id: string, number: number][]): Promise<SeenMemory> {
   const memory = await seenStore(fileStore(directory)).open(OBJECT);
-  for (const [id, number] of numbers) memory.note("version", id, seen(number));
+  for (const [id, number] of numbers) memory.record("version", id, seen(number));
   await memory.flush();
   return memory;
 }
@@ -44,8 +44,8 @@ describe("what was seen", () => {
     const place = join(directory, "deep", "vault-seen");
     const memory = await seenStore(fileStore(place)).open(OBJECT);
     expect(memory.find("version", ONE)).toBeNull();
-    memory.note("version", ONE, seen(7));
-    memory.note("entry", ONE, { ...seen(2), generation: 2n ** 63n });
+    memory.record("version", ONE, seen(7));
+    memory.record("entry", ONE, { ...seen(2), generation: 2n ** 63n });
     await memory.flush();
     const again = await seenStore(fileStore(place)).open(OBJECT);
     expect(again.find("version", ONE)).toEqual(seen(7));
@@ -65,10 +65,10 @@ describe("what was seen", () => {
   it("never goes back, also when another process has seen less", async () => {
     const directory = makeDirectory();
     const [one, two] = [await noted(directory), await noted(directory)];
-    one.note("version", ONE, seen(7));
-    one.note("version", ONE, seen(6));
+    one.record("version", ONE, seen(7));
+    one.record("version", ONE, seen(6));
     await one.flush();
-    two.note("version", ONE, seen(5));
+    two.record("version", ONE, seen(5));
     await two.flush();
     expect(two.find("version", ONE)).toEqual(seen(7));
     expect(await numberOf(directory, ONE)).toBe(7);
@@ -77,8 +77,8 @@ describe("what was seen", () => {
   it("is the first of two statements with one number, for every process: the other history is refused from then on [S18]", async () => {
     const directory = makeDirectory();
     const [one, two] = [await noted(directory), await noted(directory)];
-    one.note("version", ONE, seen(5, "a"));
-    two.note("version", ONE, seen(5, "b"));
+    one.record("version", ONE, seen(5, "a"));
+    two.record("version", ONE, seen(5, "b"));
     expect(two.find("version", ONE)).toEqual(seen(5, "b"));
     await one.flush();
     await two.flush();
@@ -98,7 +98,7 @@ describe("what was seen", () => {
   it("is written without being asked for", async () => {
     const directory = makeDirectory();
     const memory = await noted(directory);
-    memory.note("version", ONE, seen(4));
+    memory.record("version", ONE, seen(4));
     await expect.poll(() => numberOf(directory, ONE)).toBe(4);
   });
 
@@ -107,14 +107,14 @@ describe("what was seen", () => {
     const memory = await noted(directory);
     let number = 1;
     const others = setInterval(() => {
-      memory.note("entry", TWO, seen((number += 1)));
+      memory.record("entry", TWO, seen((number += 1)));
     });
     try {
-      memory.note("version", ONE, seen(4));
+      memory.record("version", ONE, seen(4));
       await memory.flush();
       const before = number;
       expect(await numberOf(directory, ONE)).toBe(4);
-      memory.note("version", ONE, seen(5));
+      memory.record("version", ONE, seen(5));
       await Promise.all([memory.flush(), memory.flush()]);
       expect(await numberOf(directory, ONE)).toBe(5);
       expect(number).toBeGreaterThanOrEqual(before);
@@ -131,7 +131,7 @@ describe("what was seen", () => {
     await memory.forget(ONE);
     expect([memory.find("version", ONE), memory.find("version", TWO)]).toEqual([null, seen(9)]);
     expect(other.find("version", ONE)).toEqual(seen(4));
-    other.note("entry", TWO, seen(1));
+    other.record("entry", TWO, seen(1));
     await other.flush();
     expect([other.find("version", ONE), other.find("version", TWO)]).toEqual([null, seen(9)]);
     await memory.forget(null);
@@ -144,7 +144,7 @@ describe("what was seen", () => {
     const memory = await noted(directory, [ONE, 1]);
     const idOf = (at: number): string => `00000000-0000-4000-8000-${at.toString(16).padStart(12, "0")}`;
     const first = seen(1);
-    for (let at = 0; at < 65_536; at += 1) memory.note("version", idOf(at), first);
+    for (let at = 0; at < 65_536; at += 1) memory.record("version", idOf(at), first);
     await memory.flush();
     const again = await seenStore(fileStore(directory)).open(OBJECT);
     expect([again.find("version", ONE), again.find("version", idOf(0))]).toEqual([null, first]);
@@ -172,7 +172,7 @@ describe("the store of what was seen", () => {
     await writeFile(path, damaged, "latin1");
     const refusal = { code: "configuration", message: expect.stringContaining("Put a copy of it back, or delete it") };
     await expect(seenStore(fileStore(directory)).open(OBJECT)).rejects.toMatchObject(refusal);
-    memory.note("version", ONE, seen(5));
+    memory.record("version", ONE, seen(5));
     await expect(memory.flush()).rejects.toMatchObject(refusal);
     await expect(memory.refresh()).rejects.toMatchObject(refusal);
     expect(await readFile(path, "latin1")).toBe(damaged);
@@ -186,9 +186,9 @@ describe("the store of what was seen", () => {
     const memory = await seenStore(fileStore(directory), { onUnwritten }).open(OBJECT);
     // Permissions do not stop the superuser, a file in the place of the lock does.
     await writeFile(join(directory, `${FILE}.lock`), "");
-    memory.note("version", TWO, seen(9));
+    memory.record("version", TWO, seen(9));
     await expect(memory.flush()).rejects.toThrow("ENOTDIR");
-    memory.note("version", TWO, seen(10));
+    memory.record("version", TWO, seen(10));
     await expect(memory.flush()).rejects.toThrow("ENOTDIR");
     await memory.refresh();
     expect([memory.find("version", ONE), memory.find("version", TWO)]).toEqual([seen(4), seen(10)]);
@@ -201,7 +201,7 @@ describe("the store of what was seen", () => {
   it("may be any store", async () => {
     const store = memoryStore();
     const memory = await seenStore(store).open(OBJECT);
-    memory.note("version", ONE, seen(4));
+    memory.record("version", ONE, seen(4));
     await memory.flush();
     expect((await seenStore(store).open(OBJECT)).find("version", ONE)).toEqual(seen(4));
     await expect(seenStore(store).open("0x1")).rejects.toThrow(TypeError);

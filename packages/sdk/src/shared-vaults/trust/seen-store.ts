@@ -58,7 +58,7 @@ class StoredSeen implements SeenMemory {
     return text === null ? null : decode(text);
   }
 
-  note(kind: SeenKind, id: string, seen: SeenStatement): void {
+  record(kind: SeenKind, id: string, seen: SeenStatement): void {
     const [key, text] = [keyOf(kind, id), encode(seen)];
     const before = this.#find(key);
     if (before !== null && !isNewer(text, before)) return;

@@ -41,7 +41,7 @@ describe("a kill inside complete", () => {
     directory,
   }) => {
     const [key, bytes, layout] = ["killed-in-complete", patternBytes("killed", 1000), layoutOf(directory)];
-    await store.begin(key);
+    await store.start(key);
     await store.append(key, 0, inChunks(bytes, 100));
     await link(layout.partial(key), layout.blob(key));
     await rm(layout.partialLength(key));
@@ -82,7 +82,7 @@ describe("a disk that is full", () => {
     const bytes = patternBytes("append", 3 * MIB);
     for (let at = 0, struck = true; struck; at += 1) {
       const key = `append-number-${at}`;
-      await store.begin(key);
+      await store.start(key);
       await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
       files.inject({ code: "ENOSPC", at, calls: TAKES_SPACE, persistent: true });
       const outcome = await settled(store.append(key, 1000, inChunks(bytes.subarray(1000), 65_536)));
@@ -121,7 +121,7 @@ describe("a flush that fails", () => {
         expect(await store.open("never-there")).toBeNull();
         await expect(store.ping()).rejects.toThrow(BlobStoreFaultError);
         await expect(store.put("not-either", inChunks(Buffer.from("x")))).rejects.toThrow(BlobStoreFaultError);
-        await expect(store.begin("not-a-partial")).rejects.toThrow(BlobStoreFaultError);
+        await expect(store.start("not-a-partial")).rejects.toThrow(BlobStoreFaultError);
         expect((await collect(await store.open("there-before"))).toString()).toBe("content");
         expect((await allOf(store.list())).map((blob) => blob.key)).toEqual(["there-before"]);
       })();
@@ -155,9 +155,9 @@ describe("what a process lacks for a moment", () => {
       }
       expect(turns).toBe(CALLS.length);
       expect((await store.put("afterwards", inChunks(bytes))).size).toBe(bytes.length);
-      await store.begin("afterwards-too");
+      await store.start("afterwards-too");
       files.inject({ code, at: 0, calls: ["openDirectory"] });
-      expect(await settled(store.begin("without-descriptors"))).toBeInstanceOf(BlobStoreAwayError);
+      expect(await settled(store.start("without-descriptors"))).toBeInstanceOf(BlobStoreAwayError);
       expect(await store.append("afterwards-too", 0, inChunks(bytes))).toBe(bytes.length);
     });
   }

@@ -35,7 +35,7 @@ export class Partials {
     this.#parts = parts;
   }
 
-  async begin(key: BlobKey): Promise<void> {
+  async start(key: BlobKey): Promise<void> {
     const { files, layout, health } = this.#parts;
     if ((await files.facts(layout.blob(key))) !== null) throw new Error("The key is taken");
     const content = await health.guard(files.create(layout.partial(key)));

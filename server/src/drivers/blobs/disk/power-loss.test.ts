@@ -114,7 +114,7 @@ async function runClient(
   const content = patternBytes(key, CONTENT);
   let length = 0;
   if (steps[0]?.act !== "put" && steps[0]?.act !== "together") {
-    await store.begin(key);
+    await store.start(key);
     note({ kind: "partial", length: 0 });
   }
   for (const step of steps) {

@@ -154,7 +154,7 @@ async function cutStraysOut(
     at += size;
     return stray === 1 ? [] : [{ number, from, size }];
   });
-  const uploadId = await objects.beginUpload(name, markOf(row));
+  const uploadId = await objects.createUpload(name, markOf(row));
   try {
     const made: StoredPart[] = [];
     await inLanes(ranges, async ({ number, from, size }) => {

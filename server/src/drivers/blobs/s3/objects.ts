@@ -165,7 +165,7 @@ export class S3Objects {
     }
   }
 
-  async beginUpload(name: string, mark: string): Promise<string> {
+  async createUpload(name: string, mark: string): Promise<string> {
     const { text } = await this.#client.text(
       {
         operation: "begin-upload",

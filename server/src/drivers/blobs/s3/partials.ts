@@ -35,7 +35,7 @@ export class Partials {
     this.#parts = parts;
   }
 
-  async begin(key: BlobKey, length: number | null): Promise<void> {
+  async start(key: BlobKey, length: number | null): Promise<void> {
     const { objects, names, database, clock } = this.#parts;
     if ((await objects.find(names.blob(key))) !== null) throw new Error("The key is taken");
     const now = clock.now();
@@ -198,7 +198,7 @@ class Growing {
     const number = this.#number;
     this.#number += 1;
     const { blob_key: key } = this.#row;
-    const uploadId = this.#row.upload_id ?? (await this.#beginUpload());
+    const uploadId = this.#row.upload_id ?? (await this.#createUpload());
     // A later part of an append that counts at once or not at all: its number is taken before it is used.
     if (this.#stored.length > 0) await this.#change({ next_part: number + 1 });
     const etag = await objects.putPart(names.blob(key), uploadId, number, body);
@@ -221,9 +221,9 @@ class Growing {
     if (this.#stored.length > 0) await this.#commit({ tail_bytes: 0 });
   }
 
-  async #beginUpload(): Promise<string> {
+  async #createUpload(): Promise<string> {
     const { objects, names } = this.#parts;
-    const uploadId = await objects.beginUpload(names.blob(this.#row.blob_key), markOf(this.#row));
+    const uploadId = await objects.createUpload(names.blob(this.#row.blob_key), markOf(this.#row));
     await this.#change({ upload_id: uploadId });
     return uploadId;
   }

@@ -6,7 +6,7 @@ import type { Principal } from "../../../handler.ts";
 import type { FileRow } from "../../../ports/tables.ts";
 import { ServiceError } from "../../../service-error.ts";
 import { actAs } from "../../account/act.ts";
-import { fileTarget, noteChange } from "../../acting.ts";
+import { fileTarget, recordChange } from "../../acting.ts";
 import { budgetIdOf } from "../../budgets/rules.ts";
 import { spendBudgets } from "../../budgets/spending.ts";
 import { renderAuthor } from "../../items/authors.ts";
@@ -17,7 +17,7 @@ import { findPlace } from "../../items/placing.ts";
 import { claimContent } from "../../quarantine/store.ts";
 import { readFileFor, type SeenFile } from "../../reach/items.ts";
 import { type ExpectedWrite, withPermits } from "../../reach/permits.ts";
-import { giveUpContent } from "../kept-versions-store.ts";
+import { releaseContent } from "../kept-versions-store.ts";
 import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "../store.ts";
 import { type NextVersion, requireReplaceable, writeVersion } from "../version-writer.ts";
 import type { StoredContent } from "./receive.ts";
@@ -125,7 +125,7 @@ async function addFile(changing: Changing, file: NewFile, content: StoredContent
     budget_id: budgetIdOf(principal),
   };
   await nameOrConflict(insertFile(act, row), ifNoneMatch);
-  await noteChange(act, principal, "file.uploaded", fileTarget(row));
+  await recordChange(act, principal, "file.uploaded", fileTarget(row));
   return row;
 }
 
@@ -181,7 +181,7 @@ export async function writePlannedVersion(
   // In the trash a name takes no place.
   if ((name !== old.name || folderId !== old.folder_id) && old.trashed_at === null)
     await refuseTakenName(act, "file", { vaultId: old.vault_id, folderId }, { name });
-  if (!next.keep) await giveUpContent(act, old, deps.clock.now());
+  if (!next.keep) await releaseContent(act, old, deps.clock.now());
   await claimContent(act, blobKey);
   act.charge(deps, { bytes: size, files: 0 });
   return writeVersion(changing, old, next);

@@ -153,7 +153,7 @@ async function underHold<Result>(
   wanted: WantedHold & { readonly budgets: readonly Budget[] },
   work: (hold: Hold, blobKeys: string[]) => Promise<Result>,
 ): Promise<Result> {
-  const hold = await deps.holds.take(wanted);
+  const hold = await deps.holds.acquire(wanted);
   const blobKeys: string[] = [];
   try {
     const result = await work(hold, blobKeys);

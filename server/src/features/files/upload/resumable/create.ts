@@ -33,7 +33,7 @@ export async function createUpload(
   const checksum = parseChecksum(headers["upload-checksum"]);
   const metadata = parseMetadata(headers["upload-metadata"]);
   const upload = await planUpload(deps, context.principal, headers, metadata);
-  const recorded = await beginUpload(deps, context, upload);
+  const recorded = await insertPlanned(deps, context, upload);
   // Bytes that come along have a media type (tus 1.0.0, "Creation With Upload").
   const bringsBytes = body.contentType !== null && body.length !== 0;
   if (!bringsBytes && upload.length > 0) {
@@ -121,12 +121,12 @@ function sentOf({ version, entry, metadata, nameIndex, restores }: UploadMetadat
 }
 
 /** The empty partial first: a row promises that its bytes have a place. */
-async function beginUpload(
+async function insertPlanned(
   deps: UploadDeps,
   context: CreationContext<Principal>,
   upload: UploadRow,
 ): Promise<Recorded<void>> {
-  await deps.blobs.begin(upload.blob_key, { length: upload.length });
+  await deps.blobs.start(upload.blob_key, { length: upload.length });
   try {
     const begin = async (act: AccountAct): Promise<Recorded<void>> => {
       await requireTarget(act, context.principal, upload);

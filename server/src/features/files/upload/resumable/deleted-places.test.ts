@@ -15,8 +15,8 @@ test.each(["vault", "folder", "file"] as const)(
     const { folder } = answerOf(await handlers.folders.create({ body: { name: "F", vaultId } }, context));
     const upload = { query: { vaultId, name: "f" }, headers: {}, body: bodyOf("content") };
     const { file } = answerOf(await handlers.files.upload(upload, context));
-    const begin = blobs.begin.bind(blobs);
-    blobs.begin = async (key) => {
+    const begin = blobs.start.bind(blobs);
+    blobs.start = async (key) => {
       await begin(key);
       await handlers.vaults.delete({ params: { vaultId }, query: { force: true }, headers: {} }, context);
     };

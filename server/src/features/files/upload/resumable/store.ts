@@ -78,7 +78,7 @@ export function changeUnfinished(
 }
 
 /** As it was, or null when it is gone already. */
-export function takeUploadRow(
+export function removeUploadRow(
   transaction: Queries,
   id: string,
 ): Promise<Pick<UploadRow, "blob_key" | "finished_file_id"> | null> {

@@ -6,7 +6,7 @@ import type { UploadRow } from "../../../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../../store.ts";
 import { requireLease } from "./lease.ts";
 import { isWhole, readSigned } from "./rules.ts";
-import { listUnfinished, takeUploadRow } from "./store.ts";
+import { listUnfinished, removeUploadRow } from "./store.ts";
 
 /** The bytes of a finished upload are its file's and stay. `size`: what of it lies on the disk until the queue deletes it, at most. */
 async function endUpload(
@@ -15,7 +15,7 @@ async function endUpload(
   upload: UploadRow,
   size: number,
 ): Promise<void> {
-  const current = await takeUploadRow(transaction, upload.id);
+  const current = await removeUploadRow(transaction, upload.id);
   if (current === null || current.finished_file_id !== null) return;
   await queueBlobDeletion(
     transaction,
