@@ -69,7 +69,4 @@ async function receiveWebhooks(client) {
   };
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+void main();

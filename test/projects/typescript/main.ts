@@ -75,7 +75,4 @@ async function receiveWebhooks(client: Client) {
   };
 }
 
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+void main();
