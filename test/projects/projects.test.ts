@@ -23,23 +23,29 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 /** A copy of the project with what it needs installed. */
-async function install(context: TestContext, kind: string): Promise<string> {
+async function install(context: TestContext, kind: string, more: readonly string[] = []): Promise<string> {
   const directory = join(makeDirectory(), kind);
   cpSync(join(import.meta.dirname, kind), directory, { recursive: true });
   const tools = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { devDependencies?: object };
   if (tools.devDependencies !== undefined) await fetchWithNpm(context, ["ci", "--ignore-scripts"], directory);
   const words = ["install", "--ignore-scripts", "--no-save", "--no-package-lock"];
-  await fetchWithNpm(context, [...words, ...tarballsIn(packed, PUBLISHED)], directory);
+  await fetchWithNpm(context, [...words, ...tarballsIn(packed, PUBLISHED), ...more], directory);
   return directory;
 }
 
-/** What the program prints. */
+/**
+ * What the program prints. It runs without what tests preload into every program: with `--import`, Node 22.18 loads CommonJS in
+ * another way, in which `require` of an ES module with chunks fails.
+ */
 async function run(node: string, cwd: string, words: readonly string[]): Promise<string> {
   const settings = {
     SERVICE_CONFIG_FILE: stack.credentialsFile,
     SERVICE_CONFIG_DIR: join(makeDirectory(), "settings"),
   };
-  const { stdout } = await execute(node, words, { cwd, env: { ...plainEnvironment(), ...settings } });
+  const { stdout } = await execute("env", ["-u", "NODE_OPTIONS", node, ...words], {
+    cwd,
+    env: { ...plainEnvironment(), ...settings },
+  });
   return stdout.trim();
 }
 
@@ -73,12 +79,11 @@ it(
 it(
   "gives `require` the same values as `import`, for every entry of every package",
   async (context) => {
-    const directory = await install(context, "commonjs");
-    await fetchWithNpm(context, ["install", "--no-save", "--no-package-lock", "msw@3"], directory);
+    const directory = await install(context, "commonjs", ["msw@3"]);
     writeFileSync(join(directory, "entries.js"), ENTRIES);
     for (const which of NODES) {
       const entries = JSON.parse(await run(nodeProgram(which), directory, ["entries.js"])) as Record<string, string[]>;
-      expect(Object.keys(entries).length).toBeGreaterThanOrEqual(15);
+      expect(Object.keys(entries).length).toBeGreaterThanOrEqual(12);
       expect(Object.entries(entries).filter(([, differing]) => differing.length > 0)).toEqual([]);
     }
   },

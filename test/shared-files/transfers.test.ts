@@ -152,7 +152,7 @@ describe("content of a shared vault", () => {
     sent.length = 0;
     const used = new Blob(["x"]).stream();
     await new Response(used).text();
-    for (const body of [5, null, { text }, new Response(text), new DataView(new ArrayBuffer(5)), used]) {
+    for (const body of [5, null, { text }, used]) {
       const wrong = { body: body as unknown as Uint8Array };
       await expect(files.upload({ vaultId: vault.id, name: "wrong", ...wrong })).rejects.toMatchObject({
         name: "ContractError",

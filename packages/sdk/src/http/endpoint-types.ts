@@ -7,8 +7,9 @@ export type Query<E extends EndpointDefinition> =
 export type Body<E extends EndpointDefinition> =
   CallInput<E, ByteBody> extends { readonly body?: infer Value } ? Readonly<NonNullable<Value>> : never;
 
-/** The query of a list. `cursor` takes what a page gives as `nextCursor`; null begins with the first page. */
+/** The query of a list. */
 export type ListQuery<E extends EndpointDefinition> = Omit<PageQuery, "cursor"> & {
+  /** What the page before has as `nextCursor`. Default: null, which begins with the first page. */
   readonly cursor?: string | null | undefined;
 } & Omit<Query<E>, keyof PageQuery>;
 
