@@ -228,6 +228,6 @@ module.exports = {
     },
     doNotFollow: { path: "node_modules" },
     // Builds of ours: that sources do not import them is the linter's.
-    exclude: { path: "^(packages/[^/]+|dev/(localnet|devstack)|server)/dist/" },
+    exclude: { path: "^(packages/[^/]+|dev/(localnet|devstack)|server)/dist/|^test/projects/[^/]+/" },
   },
 };

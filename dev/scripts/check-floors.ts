@@ -59,6 +59,7 @@ function sourceFiles(root: string): string[] {
     readdirSync(path.join(root, directory), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts"))
       .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
-      .filter((file) => !/(^|\/)(node_modules|dist)\//.test(file)),
+      // Projects with the packed packages are no part of the tree.
+      .filter((file) => !/(^|\/)(node_modules|dist|projects\/[\w-]+)\//.test(file)),
   );
 }
