@@ -220,7 +220,7 @@ function inProcess(directory: string, work: string, ...args: string[]): Promise<
     import { fileStore } from ${MODULES[1] ?? ""};
     const [directory, ...args] = process.argv.slice(1);
     const memory = await seenStore(fileStore(directory)).open("${OBJECT}");
-    const note = (id, number) => memory.note("version", id, { number: BigInt(number), generation: 1n, after: 0n, hash: new Uint8Array(32) });
+    const note = (id, number) => memory.record("version", id, { number: BigInt(number), generation: 1n, after: 0n, hash: new Uint8Array(32) });
     ${work}`;
   const options = ["--conditions=coffer-source", "--input-type=module", "-e", script, "--", directory, ...args];
   return run(process.execPath, options);
