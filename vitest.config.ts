@@ -98,8 +98,9 @@ const DEEP = [
 
 /**
  * What neither run has, and `npm run test:nightly` does: the program that records the command line, the journeys a second time, on
- * engines that `test/engines/` tries by its other files, and what guards neither data nor keys and takes long: memory of long transfers, an installation with `npm install --global`, `npm start` on the engines of scale
- * and when it is stopped, and publishing to another chain.
+ * engines that `test/engines/` tries by its other files, and what guards neither data nor keys and takes long: memory of long
+ * transfers, an installation with `npm install --global`, `npm start` on the engines of scale and when it is stopped, and publishing
+ * to another chain.
  */
 const NIGHTLY = [
   "test/chain/publish.test.ts",

@@ -28,9 +28,7 @@ export default command({
     dryRun: toggle("Only show the plan"),
     delete: toggle("Also take away what was deleted, to the trash of the vault or of this machine"),
     maxDelete: count("Most files that --delete may remove (default: half of them)", 0),
-    full: toggle(
-      "List all of an encrypted vault again; otherwise once a day, and meanwhile only what changed is asked for",
-    ),
+    full: toggle("List all of an encrypted vault again, which otherwise happens once a day"),
     overwrite: toggle("Also replace what the receiving side changed by itself; with --restore, what is there now"),
     restore: toggle("Bring back what sync removed or replaced in a local folder"),
     since: text("With --restore: what was taken since this time", { placeholder: "TIME" }),
