@@ -97,18 +97,21 @@ const DEEP = [
 ];
 
 /**
- * What neither run has, and `npm run test:nightly` does: the program that records the command line, the journeys a second time, on
- * engines that `test/engines/` tries by its other files, and what guards neither data nor keys and takes long: memory of long
- * transfers, an installation with `npm install --global`, `npm start` on the engines of scale and when it is stopped, and publishing
- * to another chain.
+ * What neither run has, and `npm run test:nightly` does: long walks and campaigns that guard neither data nor keys, and suites that run
+ * a second time on another engine, whose first run `npm test` has. `test/pins/threat-model.test.ts` sees that no claim rests on these
+ * alone.
  */
 const NIGHTLY = [
-  "test/chain/publish.test.ts",
-  "test/cli/memory.test.ts",
-  "test/cli/recording.test.ts",
-  "test/engines/journeys-*.test.ts",
+  "packages/cli/src/{closed-streams,examples,random-lines}.test.ts",
+  "packages/mcp/src/interop.test.ts",
+  "server/src/schema/postgres-plans.test.ts",
+  "test/chain/{gas-of-acts,publish}.test.ts",
+  "test/cli/{completion,first-hours,memory,recording}.test.ts",
+  "test/engines/{acceptance,journeys-*,permissions}.test.ts",
+  "test/mcp/eval.test.ts",
+  "test/operator/{dockerfile,proxies,release}.test.ts",
   "test/shipped/global-install.test.ts",
-  "test/start-{scaled,stopped}.test.ts",
+  "test/start-{ports,scaled,stopped}.test.ts",
 ];
 
 /** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */

@@ -1,10 +1,13 @@
-// Does what a reader does with the pages: `npm run check:pages`, and with `--all` also what takes longer than two minutes. It copies the tree,
-// pastes `npm start`, and then each block of each page as it stands, in order: a home directory and a terminal for each page, one stack for all.
+// Does what a reader does with the pages: `npm run check:pages`. It copies the tree, pastes `npm start`, and then each block of the README and
+// of a third of the other pages, drawn by a seed that it prints, as it stands, in order: a home directory and a terminal for each page, one stack
+// for all. `--seed N` draws the same pages again; with `--all` it reads every page, and runs what takes longer than two minutes, too.
 // What `npm start` itself prints is run by test/start.test.ts. Nothing is adapted. Blocks that are not run say why (`<!-- not run: REASON -->`); the
 // last line counts them. Words after `--` choose pages by parts of their names.
+import { hash, randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { PLACEHOLDER, printedCommands } from "@coffer/cli/printed-commands";
 import { makeClone, readersEnvironment } from "./pages/clone.ts";
 import { commentPrograms } from "./pages/comment-examples.ts";
@@ -40,9 +43,15 @@ const ASKED = /^next: (?:run it in a terminal|pass --)/m;
 /** Proves in every run that a wrong program is noticed. */
 const BROKEN: Program = { place: "a program that must not compile", code: "const n: number = 'one';\n", blocks: [] };
 
-const words = process.argv.slice(2);
-const all = words.includes("--all");
-const chosen = words.filter((word) => !word.startsWith("--"));
+/** Of the pages beside the README, one in so many is read unless all are asked for. */
+const PART = 3;
+
+const { values, positionals: chosen } = parseArgs({
+  options: { all: { type: "boolean", default: false }, seed: { type: "string" } },
+  allowPositionals: true,
+});
+const { all } = values;
+const seed = values.seed ?? String(randomInt(1_000_000));
 const problems: string[] = [];
 const left: NotRun[] = [];
 /** Why printed commands were not run. test/cli/first-hours.test.ts runs what somebody else runs, and answers questions. */
@@ -53,6 +62,7 @@ const pages = ["README.md", ...PAGES.filter((page) => page !== "README.md")].map
   page,
   blocks: blocksOf(page),
 }));
+const read = new Set(chosenPages());
 const scratch = mkdtempSync(path.join(tmpdir(), "coffer-pages-"));
 const clone = path.join(scratch, "coffer");
 const programs = path.join(scratch, "bin");
@@ -71,12 +81,13 @@ try {
   const source = sourceLine(printed);
   for (const { page, blocks } of pages)
     if (stop.signal.aborted) break;
-    else if (chosen.length === 0 || chosen.some((word) => page.includes(word))) await readPage(page, blocks, source);
+    else if (read.has(page)) await readPage(page, blocks, source);
   await checked;
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 for (const problem of problems) say("FAILED", problem);
+say("note:", `${String(read.size)} of ${String(pages.length)} pages were read (seed ${seed}); --all reads every page`);
 const counts = REASONS.map((reason) => `${reason} ${String(left.filter((each) => each.reason === reason).length)}`);
 say("in all", `${String(problems.length)} problems in ${String(pages.length)} pages, ${seconds(began)} s`);
 say(
@@ -87,6 +98,22 @@ const byReason = Object.entries(Object.groupBy(leftPrinted, (reason) => reason))
 const printedCounts = byReason.map(([reason, each]) => `${reason} ${String(each?.length ?? 0)}`);
 say("note:", `${String(leftPrinted.length)} printed commands not (${printedCounts.join(", ")})`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+function chosenPages(): string[] {
+  const names = pages.filter(({ blocks }) => blocks.length > 0).map(({ page }) => page);
+  if (chosen.length > 0) return names.filter((page) => chosen.some((word) => page.includes(word)));
+  if (all) return names;
+  const drawn = names.filter((page) => page !== "README.md").toSorted((a, b) => compare(rank(a), rank(b)));
+  return ["README.md", ...drawn.slice(0, Math.ceil(drawn.length / PART))];
+}
+
+function rank(page: string): string {
+  return hash("sha256", `${seed} ${page}`);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}
 
 function checkReferences(): void {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };

@@ -7,6 +7,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { openMemoryScratch } from "./memory-scratch.ts";
 import type { VitestResults } from "./vitest-results.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -24,10 +25,22 @@ type Suite =
 const SUITES: Readonly<Record<string, Suite>> = {
   programs: {
     whole: [
+      "packages/cli/src/closed-streams",
+      "packages/cli/src/examples",
+      "packages/mcp/src/interop",
+      "server/src/schema/postgres-plans",
+      "test/chain/gas-of-acts",
       "test/chain/publish",
+      "test/cli/completion",
+      "test/cli/first-hours",
       "test/cli/memory",
       "test/cli/recording",
+      "test/mcp/eval",
+      "test/operator/dockerfile",
+      "test/operator/proxies",
+      "test/operator/release",
       "test/shipped/global-install",
+      "test/start-ports",
       "test/start-scaled",
       "test/start-stopped",
     ],
@@ -148,12 +161,14 @@ async function runScript([name = "", ...args]: readonly string[]): Promise<Count
 
 async function runVitest(files: readonly string[]): Promise<Counts> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-nightly-"));
+  using memory = openMemoryScratch();
   try {
     const file = path.join(scratch, "results.json");
     const reporters = ["default", path.join(ROOT, "dev/scripts/vitest-results.ts")].map((name) => `--reporter=${name}`);
     const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
     // Four at a time on two processors: many wait for programs that they killed or started.
     const code = await runNode([vitest, "run", "--maxWorkers=4", ...reporters, ...files], {
+      ...memory.environment,
       COFFER_TEST_COUNTS: "full",
       COFFER_TEST_RESULTS: file,
     });

@@ -11,6 +11,7 @@ import { scanUnit } from "../../test/kit/scan/scan-unit.ts";
 import { addOutcomes, FEWEST, TALLY_VARIABLE, writeOutcome } from "../../test/kit/scan/tally.ts";
 import { UNIT_VARIABLE } from "../../test/kit/scan/unit.ts";
 import { childProcessorSeconds } from "../../test/kit/processor-time.ts";
+import { openMemoryScratch } from "./memory-scratch.ts";
 import type { FileTime, VitestResults } from "./vitest-results.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -40,7 +41,7 @@ interface Outcome {
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
 const PROJECTS = { tests: "tests*", deep: "deep*" };
 /** By suite, how many files at a time on two processors. Many of the deep tests wait for programs that they killed or started. */
-const WORKERS = { tests: 4, deep: 4 };
+const WORKERS = { tests: 6, deep: 6 };
 
 /** Test files that are run and scanned together. */
 interface Suite {
@@ -223,6 +224,7 @@ async function addScans({ name, tallies, scanned }: Suite): Promise<Outcome> {
 
 async function runVitest(suite: Suite): Promise<Outcome> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-test-"));
+  using memory = openMemoryScratch();
   try {
     const file = path.join(scratch, "results.json");
     const reporters = [
@@ -238,7 +240,12 @@ async function runVitest(suite: Suite): Promise<Outcome> {
         `--maxWorkers=${String(WORKERS[suite.name])}`,
         ...reporters.map((reporter) => `--reporter=${reporter}`),
       ],
-      { COFFER_TEST_RESULTS: file, COFFER_TEST_PROGRESS: String(PROGRESS), [TALLY_VARIABLE]: suite.tallies },
+      {
+        ...memory.environment,
+        COFFER_TEST_RESULTS: file,
+        COFFER_TEST_PROGRESS: String(PROGRESS),
+        [TALLY_VARIABLE]: suite.tallies,
+      },
     );
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [], output: `vitest wrote no results\n${output}` };
     const results = JSON.parse(readFileSync(file, "utf8")) as VitestResults;

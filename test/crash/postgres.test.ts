@@ -12,7 +12,7 @@ import { inspectAll, runSchedule } from "./accounts/schedules.ts";
 import { openDisturbances } from "./disturbances.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
-const SECONDS = FULL ? 240 : 10;
+const SECONDS = FULL ? 120 : 6;
 /** Longer than the lease of a killed writer. */
 const PATIENCE = 90_000;
 /**
@@ -22,7 +22,7 @@ const PATIENCE = 90_000;
 const RECOVERY = 10_000;
 const LONGEST = 1_700_000;
 const COUNTS = FULL
-  ? { kill: 60, restart: 20, cut: 20, exhaust: 10, store: 10, fault: 20 }
+  ? { kill: 30, restart: 10, cut: 10, exhaust: 5, store: 5, fault: 10 }
   : { kill: 3, restart: 1, cut: 1, exhaust: 1, store: 1, fault: 1 };
 const TERMINATE =
   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'service'";

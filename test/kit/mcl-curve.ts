@@ -1,5 +1,6 @@
 /** The module `bls12381` of `@mysten/seal`, with the same answers, by mcl's WebAssembly. Hashing to the curve is left to `@noble/curves`. */
 import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { memoize } from "../../dev/localnet/src/key-servers/memoize.ts";
 import mcl, { type Fr, type G1, type G2, type GT } from "mcl-wasm";
 
 await mcl.init(mcl.BLS12_381);
@@ -9,6 +10,11 @@ mcl.verifyOrderG2(true);
 
 const { ORDER } = bls12_381.fields.Fr;
 const COORDINATE_BYTES = 48;
+/** An identity is hashed again and again: for each key server and with each decryption. */
+const hashToG1 = memoize(
+  (data: Uint8Array) => bls12_381.G1.hashToCurve(data).toBytes(),
+  (data) => Buffer.from(data).toString("hex"),
+);
 
 abstract class Element<Point extends G1 | G2> {
   readonly point: Point;
@@ -38,7 +44,7 @@ export class G1Element extends Element<G1> {
   }
 
   static hashToCurve(data: Uint8Array): G1Element {
-    return G1Element.fromBytes(bls12_381.G1.hashToCurve(data).toBytes());
+    return G1Element.fromBytes(hashToG1(data));
   }
 
   multiply({ element }: Scalar): G1Element {

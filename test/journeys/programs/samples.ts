@@ -8,12 +8,12 @@ export const LIMIT = 600_000;
 
 /**
  * With full counts alone. J18 changes a copy of the repository and runs its tests there; the others are long walks whose parts have deep
- * tests of their own (`test/shared-vaults`, `test/shared-files`; injection and audit in `test/mcp`; an older server, what changed and
- * searches beside their features).
+ * tests of their own (`test/shared-vaults`, `test/shared-files`, `test/cli`; injection and audit in `test/mcp`; development headers in
+ * `test/journeys/http`; an older server, what changed, searches and rewinding beside their features).
  */
 const NIGHTLY: Readonly<Record<Ground, readonly string[]>> = {
-  stack: ["J14", "J18", "J19", "J20", "J23", "J24"],
-  network: ["J15", "J16", "J20", "J21"],
+  stack: ["J12", "J14", "J18", "J19", "J20", "J21", "J23", "J24"],
+  network: ["J15", "J16", "J20", "J21", "J22", "J23", "J24"],
 };
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 

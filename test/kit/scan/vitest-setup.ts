@@ -11,7 +11,8 @@ import { currentUnit } from "./unit.ts";
 
 /** The processor time of this process when the file before this one ended. On the global object: the module is loaded again for each file. */
 const SPENT = Symbol.for("coffer.processor-time");
-const shared = globalThis as { [SPENT]?: number };
+const BYTES = Symbol.for("coffer.bytes-compared");
+const shared = globalThis as { [SPENT]?: number; [BYTES]?: true };
 
 /** Some files move a gigabyte. */
 const SCAN_LIMIT = 300_000;
@@ -22,6 +23,16 @@ const { testPath = "" } = expect.getState();
 // Where files share a process (`vitest.config.ts`), each is scanned by itself.
 if (!existsSync(unit.directory)) unit.beginAgain();
 forgetSecrets();
+
+// `toEqual` looks at each of a million bytes by itself otherwise.
+if (shared[BYTES] === undefined)
+  expect.addEqualityTesters([
+    (one: unknown, other: unknown) =>
+      one instanceof Uint8Array && other instanceof Uint8Array && one.constructor === other.constructor
+        ? Buffer.compare(one, other) === 0
+        : undefined,
+  ]);
+shared[BYTES] = true;
 
 // Registered before all others, so it runs after them: what they stop and remove has then ended.
 afterAll(({}, file) => {

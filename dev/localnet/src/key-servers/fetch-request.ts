@@ -2,6 +2,7 @@
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { isValidSuiAddress } from "@mysten/sui/utils";
 import { parseApproval, type Approval } from "./approval.ts";
+import { memoize } from "./memoize.ts";
 import { BadBodyError, KeyServerError } from "./key-server-error.ts";
 import type { SessionKeys } from "./encrypted-key.ts";
 
@@ -43,8 +44,8 @@ export function parseFetchRequest(body: string): FetchRequest {
   const requestSignature = parseBytes(json["request_signature"], 64, "request_signature");
   const certificate = parseCertificate(parseObject(json["certificate"], "certificate"));
   const session = {
-    encryption: parsePoint(bls12_381.G1.Point, encryption, "enc_key"),
-    verification: parsePoint(bls12_381.G2.Point, verification, "enc_verification_key"),
+    encryption: parseG1(encryption, "enc_key"),
+    verification: parseG2(verification, "enc_verification_key"),
   };
   const transaction = decodeBase64(parseText(json["ptb"], "ptb"));
   if (transaction === null) throw new KeyServerError("InvalidPTB", "Invalid PTB: Invalid Base64");
@@ -112,6 +113,16 @@ function parsePoint<P extends { assertValidity(): void; is0(): boolean }>(
   }
   throw malformed(name);
 }
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const parseG1 = memoize(
+  (bytes: Uint8Array, name: string) => parsePoint(bls12_381.G1.Point, bytes, name),
+  (bytes) => hexOf(bytes),
+);
+const parseG2 = memoize(
+  (bytes: Uint8Array, name: string) => parsePoint(bls12_381.G2.Point, bytes, name),
+  (bytes) => hexOf(bytes),
+);
 
 function decodeBase64(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, "base64");

@@ -8,6 +8,7 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { memoize } from "./memoize.ts";
 
 /** A scalar of the curve, 1 to its order. Secret. */
 export type MasterKey = bigint;
@@ -29,9 +30,7 @@ export function deriveMasterKey(seed: Uint8Array, index: number): MasterKey {
   return SCALARS.create(BigInt(`0x${Buffer.from(wide).toString("hex")}`));
 }
 
-export function publicKeyOf(key: MasterKey): G2Point {
-  return bls12_381.G2.Point.BASE.multiply(key);
-}
+export const publicKeyOf = memoize((key: MasterKey): G2Point => bls12_381.G2.Point.BASE.multiply(key), String);
 
 /** The point an identity hashes to. `fullId` is the original package id followed by the inner identity. */
 export function identityPoint(fullId: Uint8Array): G1Point {
@@ -39,9 +38,10 @@ export function identityPoint(fullId: Uint8Array): G1Point {
 }
 
 /** What opens everything encrypted for the identity; always the same for a master key and an identity. */
-export function deriveUserKey(key: MasterKey, fullId: Uint8Array): G1Point {
-  return identityPoint(fullId).multiply(key);
-}
+export const deriveUserKey = memoize(
+  (key: MasterKey, fullId: Uint8Array): G1Point => identityPoint(fullId).multiply(key),
+  (key, fullId) => `${String(key)} ${toHex(fullId)}`,
+);
 
 /** Shows that whoever answers for the object holds the master key of the public key in it; 48 bytes. */
 export function provePossession(key: MasterKey, objectId: Uint8Array): Uint8Array {
@@ -78,6 +78,11 @@ export function lagrangeWeight(party: number, parties: readonly number[]): bigin
     .reduce((product, other) => SCALARS.mul(product, SCALARS.div(other, SCALARS.sub(other, at))), 1n);
 }
 
-function hashToG1(message: Uint8Array): G1Point {
-  return bls12_381.G1.Point.fromAffine(bls12_381.G1.hashToCurve(message).toAffine());
+const hashToG1 = memoize(
+  (message: Uint8Array): G1Point => bls12_381.G1.Point.fromAffine(bls12_381.G1.hashToCurve(message).toAffine()),
+  toHex,
+);
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
