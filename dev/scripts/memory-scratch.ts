@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { freemem } from "node:os";
 import path from "node:path";
 
@@ -13,6 +13,8 @@ const NEEDED_BYTES = 10 * 2 ** 30;
 export function openMemoryScratch(): { readonly environment: Readonly<Record<string, string>> } & Disposable {
   if (process.env["TMPDIR"] !== undefined || !hasRoom()) return { environment: {}, [Symbol.dispose]: () => undefined };
   const directory = mkdtempSync(path.join(IN_MEMORY, "coffer-"));
+  // As /tmp is: PostgreSQL runs as a user of its own.
+  chmodSync(directory, 0o1777);
   return {
     environment: { TMPDIR: directory },
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),

@@ -25,7 +25,10 @@ const SLOWEST = [
   "test/",
 ];
 
-/** Begins with the slowest test files, so that both workers end at about the same time. */
+/**
+ * One project after the other, and of each the slowest test files first, so that all workers end at about the same time. Vitest ends a
+ * process that files share as soon as the next file is of another project, and the one after it loads everything again.
+ */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;
@@ -35,6 +38,9 @@ export class SlowestFirst extends BaseSequencer {
       return found === -1 ? SLOWEST.length : found;
     };
     // A stable sort: among equals vitest's own order stays.
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const sorted = (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    return Object.values(Object.groupBy(sorted, ({ project }) => project.name))
+      .flatMap((of) => of ?? [])
+      .toSorted((a, b) => Number(b.project.config.isolate) - Number(a.project.config.isolate));
   }
 }

@@ -66,6 +66,7 @@ describe("[D5-rewind-shared] a rewind in a shared vault", () => {
     const keyId = (await agent.client.account.get()).credential.id ?? "";
     const report = await client.agents.rewind({ keyId, since, ...inVault() });
     expect([report.steps, reasons(report)]).toEqual([[], [[file.id, "address_needed"]]]);
+    expect(report.claimedAddress).toBe(agent.signer.chainAddress);
     expect((await rewound(since)).counts).toMatchObject({ content: 1 });
   });
 

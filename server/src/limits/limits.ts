@@ -42,7 +42,7 @@ const CAPACITY = 50_000;
 /** Counts for all processes. */
 export interface SharedRates {
   /** Takes one when there is one. */
-  take(policy: SharedPolicy, key: string): Promise<Taken>;
+  consume(policy: SharedPolicy, key: string): Promise<Taken>;
   /** For each in turn what is left; takes nothing. */
   peek(asked: readonly (readonly [policy: SharedPolicy, key: string])[]): Promise<readonly RequestsLeft[]>;
   /** Counts what has happened, and returns what is left of each: below zero what comes next has to wait for. */
@@ -65,7 +65,7 @@ export function createLimits(
   const taken = (bucket: Bucket, given: string): Taken | Promise<Taken> => {
     const key = shorten(given);
     const here = buckets[bucket].rate.consume(key, clock.elapsed());
-    return shared === null || !here.allowed ? here : shared.take(policies[bucket], key);
+    return shared === null || !here.allowed ? here : shared.consume(policies[bucket], key);
   };
   return {
     consume(bucket, key) {
@@ -95,7 +95,7 @@ export function createLimits(
 /** One of each, or of none. */
 async function takeTogether(shared: SharedRates, counted: readonly RequestBudget[]): Promise<void> {
   for (const [at, budget] of counted.entries()) {
-    const { allowed, wait } = await shared.take(policyOf(budget), budget.id);
+    const { allowed, wait } = await shared.consume(policyOf(budget), budget.id);
     if (allowed) continue;
     for (const taken of counted.slice(0, at)) await shared.refund(policyOf(taken), taken.id);
     throw refusedRequest(budget.limit, toSeconds(wait));

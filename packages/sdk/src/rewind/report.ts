@@ -85,6 +85,11 @@ export interface Rewind {
   readonly steps: readonly RewindStep[];
   /** What stays as it is, and why. */
   readonly left: readonly RewindLeft[];
+  /**
+   * With `address_needed` in `left`: the chain address that the service says the key has. The service could name somebody
+   * else's, so compare it with the one that you know before you give it as `chainAddress`. null: nothing needs one, or the key has none.
+   */
+  readonly claimedAddress: string | null;
   /** The actor's acts on vaults, keys and the rest, which are not undone. */
   readonly listed: readonly Change[];
 }

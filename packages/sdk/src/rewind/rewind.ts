@@ -1,5 +1,5 @@
 /** Undoes what one actor did (decisions 0058 and 0119): a plan from the state of things, then the same plan executed. */
-import { accountGroup, apiKeysGroup } from "@coffer/contract";
+import { accountGroup, apiKeysGroup, type Credential } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import type { Connection } from "../connection/options.ts";
 import { type Actor, actorOf, readHistory } from "./actor-history.ts";
@@ -12,7 +12,7 @@ export async function rewind(connection: Connection, input: RewindInput, options
   if ((keyId === undefined) === (chainAddress === undefined))
     throw new TypeError("agents.rewind: name the actor by keyId or by chainAddress, one of them");
   const actor = actorOf(input);
-  await requireRight(connection, input, options);
+  const credential = await requireRight(connection, input, options);
   const history = await readHistory(connection, input, options);
   const plan = await planRewind(connection, history.touched, { actor, call: { signal: options.signal } });
   const { done, left } = dryRun
@@ -26,6 +26,10 @@ export async function rewind(connection: Connection, input: RewindInput, options
     counts: countsOf(steps),
     steps,
     left,
+    claimedAddress:
+      keyId !== undefined && left.some(({ reason }) => reason === "address_needed")
+        ? await claimedAddressOf(connection, keyId, credential, options)
+        : null,
     listed: history.listed,
   };
 }
@@ -63,9 +67,27 @@ async function requireRight(
   connection: Connection,
   { keyId, chainAddress }: RewindInput,
   { signal }: RewindOptions,
-): Promise<void> {
+): Promise<Credential> {
   const { account, credential } = await callOn(connection, accountGroup.get, {}, { signal });
-  if (account.accessLevel === "owner") return;
+  if (account.accessLevel === "owner") return credential;
   const isSelf = keyId === undefined ? credential.chainAddress === chainAddress : credential.id === keyId;
   if (!isSelf) await callOn(connection, apiKeysGroup.list, { query: { limit: 1 } }, { signal });
+  return credential;
+}
+
+/** By the service's word. An agent's key may not list keys, and asks about itself alone. */
+async function claimedAddressOf(
+  connection: Connection,
+  keyId: string,
+  credential: Credential,
+  { signal }: RewindOptions,
+): Promise<string | null> {
+  if (credential.id === keyId) return credential.chainAddress;
+  for (let cursor: string | undefined; ;) {
+    const page = await callOn(connection, apiKeysGroup.list, { query: { cursor } }, { signal });
+    const key = page.apiKeys.find(({ id }) => id === keyId);
+    if (key !== undefined) return key.chainAddress;
+    if (page.nextCursor === null) return null;
+    cursor = page.nextCursor;
+  }
 }

@@ -3,7 +3,7 @@ import { kyTransport } from "../http/transports.ts";
 import { api } from "@coffer/contract";
 import { setupServer } from "msw/node";
 import { describe, expect, it, vi } from "vitest";
-import type { Client } from "../index.ts";
+import { createClient, type Client } from "../index.ts";
 import { openService } from "../connection/service.test-kit.ts";
 import { createFake, Failure } from "./index.ts";
 import { handlers, mock } from "./msw.ts";
@@ -38,6 +38,13 @@ describe("the fake", () => {
       retryable: false,
       message: expect.stringMatching(new RegExp(`${id}.*fake.mock\\(api.${id}, resolver\\)`)) as string,
     });
+  });
+
+  it("begins with one account and its key", async () => {
+    const { apiKey, fetch } = createFake();
+    const client = createClient({ baseUrl: "http://fake.test", transport: fetch, credentials: { apiKey } });
+    expect((await client.account.get()).account.email).toBe("owner@fake.test");
+    expect((await client.vaults.list()).items).toMatchObject([{ name: "Files" }]);
   });
 
   it("keeps no versions, and says so", async () => {

@@ -21,7 +21,9 @@ const LOGIN: Policy = { name: "login", quota: 10, window: 3_600, burst: 10 };
 
 it("of 25 requests at two processes at once ten are let through, for each key", async () => {
   for (const key of ["a", "b"]) {
-    const asked = Array.from({ length: 25 }, (_, index) => sharedRates(index % 2 === 0 ? one : other).take(LOGIN, key));
+    const asked = Array.from({ length: 25 }, (_, index) =>
+      sharedRates(index % 2 === 0 ? one : other).consume(LOGIN, key),
+    );
     const taken = await Promise.all(asked);
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
     expect(taken.flatMap(({ allowed, left }) => (allowed ? [left] : [])).toSorted((x, y) => x - y)).toEqual(
@@ -68,9 +70,11 @@ it("requests of a key with a budget count for all processes, of each of its budg
 it("a bucket fills up again, whose row goes then", async () => {
   const fast: Policy = { name: "general", quota: 1_000, window: 1, burst: 2 };
   expect(
-    [await sharedRates(one).take(fast, "k"), await sharedRates(other).take(fast, "k")].map(({ allowed }) => allowed),
+    [await sharedRates(one).consume(fast, "k"), await sharedRates(other).consume(fast, "k")].map(
+      ({ allowed }) => allowed,
+    ),
   ).toEqual([true, true]);
-  await expect.poll(async () => (await sharedRates(one).take(fast, "k")).allowed).toBe(true);
+  await expect.poll(async () => (await sharedRates(one).consume(fast, "k")).allowed).toBe(true);
   await expect.poll(() => removeFull(one)).toBeGreaterThan(0);
   const keys = await one.all(one.build.selectFrom("rates").select("key"));
   expect(
@@ -93,7 +97,7 @@ it("what has happened counts beyond the bucket too, in one statement for many ke
 
 it("what was counted while the clock of the database was ahead counts for nothing", async () => {
   const rates = sharedRates(one);
-  const takeAll = () => Promise.all(Array.from({ length: 11 }, () => rates.take(LOGIN, "ahead")));
+  const takeAll = () => Promise.all(Array.from({ length: 11 }, () => rates.consume(LOGIN, "ahead")));
   const allowed = (taken: Awaited<ReturnType<typeof takeAll>>) => taken.filter((each) => each.allowed).length;
   expect(allowed(await takeAll())).toBe(10);
   const twoDays = sql`update rates set full_at = full_at + 172800000000 where key = 'login ahead'`;

@@ -81,7 +81,7 @@ export function sharedRates(database: Database): SharedRates {
     });
   };
   return {
-    async take(policy, key) {
+    async consume(policy, key) {
       const taking = takingOf(policy, key);
       const taken = await database.transaction((transaction) => transaction.first(take(database, taking)), VOLATILE);
       if (taken !== null) return { allowed: true, ...remaining(taking, taken.used) };

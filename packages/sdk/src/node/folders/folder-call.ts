@@ -54,9 +54,11 @@ export async function runFolder(
   options: SyncFolderOptions,
 ): Promise<FolderResult> {
   requireOptions(call, options);
-  return (
-    (await runOnce(client, call, directory, options)) ?? runFolder(client, call, directory, { ...options, full: true })
-  );
+  const result =
+    (await runOnce(client, call, directory, options)) ??
+    (await runOnce(client, call, directory, { ...options, full: true }));
+  if (result === null) throw new Error("a full pass removes by a list of before it");
+  return result;
 }
 
 /** null: it would remove what a list of an earlier call and the change feed do not show, and nothing is done. */

@@ -17,27 +17,32 @@ const LIMITS: Account["limits"] = {
 /** What the key of an account may do: everything. */
 const RIGHTS = { scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: null, budgetUse: null };
 
+/** An account with the vault `Files`, and its key. */
+export function makeAccount(state: State, email: string, name: string | null = null): { id: string; apiKey: string } {
+  const value: Account = {
+    id: crypto.randomUUID(),
+    email,
+    emailVerified: false,
+    name,
+    plan: "pro",
+    accessLevel: "owner",
+    chainAddress: null,
+    chainAddressSource: null,
+    usage: { bytes: 0, files: 0, versionBytes: 0 },
+    limits: LIMITS,
+    createdAt: timestamp(state),
+  };
+  const apiKey = renderKey(crypto.getRandomValues(new Uint8Array(32)));
+  state.accounts.set(value.id, { value, key: apiKey, keyId: crypto.randomUUID() });
+  makeVault(state, value.id, { name: "Files", isDefault: true });
+  return { id: value.id, apiKey };
+}
+
 export function developmentHandlers(state: State): GroupHandlers<typeof api.development, null> {
   return {
-    signup: ({ body: { email, name = null } }) => {
+    signup: ({ body: { email, name } }) => {
       if ([...state.accounts.values()].some(({ value }) => value.email === email)) throw new Failure("email_exists");
-      const value: Account = {
-        id: crypto.randomUUID(),
-        email,
-        emailVerified: false,
-        name,
-        plan: "pro",
-        accessLevel: "owner",
-        chainAddress: null,
-        chainAddressSource: null,
-        usage: { bytes: 0, files: 0, versionBytes: 0 },
-        limits: LIMITS,
-        createdAt: timestamp(state),
-      };
-      const key = renderKey(crypto.getRandomValues(new Uint8Array(32)));
-      state.accounts.set(value.id, { value, key, keyId: crypto.randomUUID() });
-      makeVault(state, value.id, { name: "Files", isDefault: true });
-      return { id: value.id, email, apiKey: key, warning: "This key is shown once." };
+      return { ...makeAccount(state, email, name), email, warning: "This key is shown once." };
     },
   };
 }

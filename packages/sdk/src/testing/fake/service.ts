@@ -12,7 +12,7 @@ import {
 import { digestOf, toHex } from "../../transfer/digest.ts";
 import { Failure, type Handler, type Outcome, type Resolver } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
-import { accountHandlers, developmentHandlers } from "./accounts.ts";
+import { accountHandlers, developmentHandlers, makeAccount } from "./accounts.ts";
 import { deliverDue } from "./deliveries.ts";
 import { fileHandlers, trashHandlers } from "./files.ts";
 import { folderHandlers } from "./folders.ts";
@@ -33,6 +33,8 @@ export interface FakeOptions {
 export interface Fake {
   /** Answers any request to the service, whatever its origin. Rejects only where a resolver of {@link Fake.mock} throws. */
   readonly fetch: (request: TransportRequest) => Promise<Response>;
+  /** A key that may do everything in the account `owner@fake.test`, which is there from the start. */
+  readonly apiKey: string;
   /** The ids of the endpoints that it answers by itself, such as `files.upload`. All others answer `not_configured` until they are mocked. */
   readonly endpoints: readonly string[];
   /** The service's tables; a test may look at them. */
@@ -79,15 +81,14 @@ function createHandlers(state: State): Covered {
 }
 
 /**
- * Opens an empty service in memory, for tests of code that uses the SDK: accounts by `development.signup`, each
+ * Opens a service in memory, for tests of code that uses the SDK: one account, and more by `development.signup`, each
  * with one key that may do everything; public vaults, folders and files, also in parts and many at once; the trash; and
  * webhooks with signed deliveries. It calls nobody.
  *
  * @example
  * ```ts
  * const fake = createFake();
- * const visitor = createClient({ baseUrl: "http://fake.test", transport: fake.fetch });
- * const { apiKey } = await visitor.development.signup({ email: "test@example.com" });
+ * const { apiKey } = fake;
  * const client = createClient({ baseUrl: "http://fake.test", transport: fake.fetch, credentials: { apiKey } });
  * ```
  */
@@ -97,7 +98,9 @@ export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake 
   const routes = compileRoutes();
   const mocks = new Map<string, AnyHandler>();
   const replays = new Map<string, Replay>();
+  const { apiKey } = makeAccount(state, "owner@fake.test");
   return {
+    apiKey,
     endpoints: [...handlers.keys()],
     state,
     mock: (endpoint, resolver) => {

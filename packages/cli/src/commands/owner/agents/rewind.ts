@@ -64,7 +64,7 @@ async function rewindReport(context: Context, rewind: Rewind): Promise<Document>
 
 async function planLines(
   context: Context,
-  { dryRun, rows, counts, bytes, steps, left, listed }: Rewind,
+  { dryRun, rows, counts, bytes, steps, left, claimedAddress, listed }: Rewind,
 ): Promise<Printable[]> {
   const totals = Object.entries(counts).flatMap(([act, count]) => (count === 0 ? [] : [`${act} ${String(count)}`]));
   const total = totals.length === 0 ? "nothing" : `${totals.join(", ")} (${sizeText(bytes)} of content)`;
@@ -76,10 +76,15 @@ async function planLines(
     ...(left.length === 0 ? [] : [`Left alone: ${String(left.length)}`]),
     ...left.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${leftAloneText(each)}`)),
     ...more(left.length),
+    ...(claimedAddress === null ? [] : [untrusted(claimedAddressText(claimedAddress))]),
     ...(listed.length === 0 ? [] : [`Not undone, acts on vaults, members and keys: ${String(listed.length)}`]),
     ...listed.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${actText(each)}`)),
     ...more(listed.length),
   ];
+}
+
+function claimedAddressText(address: string): string {
+  return `The service says that the key has the address ${address}. If you know it as the agent's, name the agent by it.`;
 }
 
 /** Of the folders that moves lead back to, by their ids. One that cannot be read any more has none. */
