@@ -372,3 +372,75 @@ describe("a service that lies about conditions", () => {
     expect(await versionsOf(file.id)).toEqual(["theirs", "before"]);
   });
 });
+
+describe("a file that this machine has changed while an answer about it was on its way is no older one", () => {
+  let meanwhile: (() => Promise<unknown>) | null = null;
+  const late: Middleware = async (request, send) => {
+    const response = await send(request);
+    const act = request.method === "GET" && /\/api\/files\/[0-9a-f-]{36}$/.test(request.url) ? meanwhile : null;
+    if (act === null) return response;
+    meanwhile = null;
+    await act();
+    return response;
+  };
+  let client: Client;
+  beforeAll(() => {
+    client = stack.owner.another({ middleware: [late] });
+  });
+
+  async function told(act: (file: { readonly id: string; readonly tag: string }) => Promise<unknown>): Promise<string> {
+    const { id, tag = "" } = await newFile();
+    await client.files.get(id);
+    meanwhile = async () => {
+      await client.files.replace(id, { vaultId, body: "newer" });
+      await client.files.update(id, { name: `renamed ${id}` }, { vaultId });
+    };
+    try {
+      await act({ id, tag });
+      return "done";
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error);
+    } finally {
+      expect(meanwhile).toBeNull();
+    }
+  }
+
+  test.each<[string, Parameters<typeof told>[0], string]>([
+    [
+      "a version",
+      ({ id, tag: ifMatch }) => client.files.replace(id, { vaultId, body: "mine", ifMatch }),
+      "precondition_failed",
+    ],
+    [
+      "a version of what is newest",
+      ({ id }) => client.files.replace(id, { vaultId, body: "mine", ifMatch: "*" }),
+      "done",
+    ],
+    [
+      "a name",
+      ({ id, tag: ifMatch }) => client.files.update(id, { name: `mine ${id}` }, { vaultId, ifMatch }),
+      "precondition_failed",
+    ],
+    [
+      "a commit",
+      ({ id, tag: ifMatch }) => client.files.commit(vaultId, [{ id, ifMatch, name: `mine ${id}` }]),
+      "precondition_failed",
+    ],
+    [
+      "a commit of content",
+      ({ id, tag: ifMatch }) => client.files.commit(vaultId, [{ id, ifMatch, body: "mine" }]),
+      "precondition_failed",
+    ],
+    [
+      "a move of many",
+      async ({ id, tag: ifMatch }) => {
+        const folder = await owner.folders.create({ vaultId, name: `folder of ${id}` });
+        const [outcome] = await client.files.moveMany([{ id, ifMatch }], folder.id, { vaultId });
+        if (outcome?.error != null) throw outcome.error;
+      },
+      "precondition_failed",
+    ],
+  ])("%s [S36]", async (_, act, outcome) => {
+    expect(await told(act)).toBe(outcome);
+  });
+});

@@ -15,13 +15,22 @@ import { Condition, tagOf } from "../condition.ts";
 import { authorsOf } from "../names/authors.ts";
 import { refreshFor } from "../names/refresh.ts";
 import { recordOwnEntry } from "../names/entries.ts";
+import { openLatest } from "../names/latest-item.ts";
 import type { StagedEntries } from "../names/name-stager.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { EncryptedParts } from "./encrypted-parts.ts";
-import { createVersion, folderOf, useOf, type EncodedVersion, type SharedUploadTarget } from "./new-version.ts";
+import {
+  createVersion,
+  folderOf,
+  readBefore,
+  useOf,
+  type Before,
+  type EncodedVersion,
+  type SharedUploadTarget,
+} from "./new-version.ts";
 import { openPlaintext, type Plaintext } from "./plaintext.ts";
 import { findStoredVersion, readFile } from "./stored-version.ts";
 import { loadVersion, type SignedVersion } from "./version-journal.ts";
@@ -183,12 +192,24 @@ export class EncryptedCodec implements UploadCodec {
     };
   }
 
-  #start(view: VaultView): Promise<EncodedVersion> {
-    const target = this.#target;
-    if (target.kind === "version") this.#condition.require(target.file.shared);
-    return createVersion(this.#vault, view, this.#plaintext, target, {
+  async #start(view: VaultView): Promise<EncodedVersion> {
+    const before = await this.#readBefore();
+    return createVersion(this.#vault, view, this.#plaintext, this.#target, {
       ...this.#options,
+      before,
       beforeEnd: (place) => this.#requirePlace(place, { maxAge: 0 }),
+    });
+  }
+
+  /** Before the content is read: a content that can be read only once is not spent on a file that has changed. */
+  async #readBefore(): Promise<Before | null> {
+    const target = this.#target;
+    if (target.kind === "file") return null;
+    const readAgain = () => readFile(this.#connection, target.file.id, this.#options.signal);
+    return openLatest(target.file, readAgain, (file) => {
+      this.#condition.require(file.shared);
+      this.#target = { ...target, file };
+      return readBefore(this.#vault, file);
     });
   }
 

@@ -66,6 +66,8 @@ export interface EncodedVersion {
 }
 
 export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
+  /** What the version follows. null: a new file. */
+  readonly before: Before | null;
   /** Keeps the version over a crash. null: nothing does. */
   readonly journal: UploadJournal | null;
   /** Gets the place of the version. Runs before the last of several parts is made. */
@@ -81,7 +83,7 @@ export async function createVersion(
   view: VaultView,
   content: Plaintext,
   target: SharedUploadTarget,
-  { journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
+  { before, journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
 ): Promise<EncodedVersion> {
   const writing = await vault.writingKey(view, useOf(target));
   const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
@@ -99,7 +101,7 @@ export async function createVersion(
     records: journal === null ? undefined : partRecords(journal),
     beforeEnd: () => beforeEnd(writing.record),
   });
-  const signed = await sign(vault, view, target, { writing, fileId, plan, digest, size: content.size });
+  const signed = await sign(vault, view, target, { before, writing, fileId, plan, digest, size: content.size });
   const version = { ...signed, partChunks };
   if (journal !== null) await saveVersion(journal, version);
   return { version, bytes };
@@ -140,6 +142,7 @@ async function encrypt(
 }
 
 interface ToSign {
+  readonly before: Before | null;
   readonly writing: WritingKey;
   readonly fileId: string;
   readonly plan: FilePlan;
@@ -153,9 +156,8 @@ async function sign(
   vault: OpenVault,
   view: VaultView,
   target: SharedUploadTarget,
-  { writing, fileId: id, plan, digest, size }: ToSign,
+  { before, writing, fileId: id, plan, digest, size }: ToSign,
 ): Promise<Omit<SignedVersion, "partChunks">> {
-  const before = target.kind === "file" ? null : await readBefore(vault, target.file);
   // A client that has seen later statements there accepts none of an earlier place. Note the place now: the next
   // attempt has its key.
   for (const each of before === null ? [] : [before.version, before.entry])
@@ -181,14 +183,15 @@ async function sign(
   return { plan, statement: version, entry, name, contentType, shared };
 }
 
-interface Before {
+/** The verified state of a file that a new version follows. */
+export interface Before {
   readonly version: VersionStatement;
   readonly entry: EntryStatement;
   readonly metadata: Metadata;
 }
 
 /** The replaced version, verified: the new statement names it. */
-async function readBefore(vault: OpenVault, file: WireFile): Promise<Before> {
+export async function readBefore(vault: OpenVault, file: WireFile): Promise<Before> {
   const version = await readCurrent(vault, file);
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   requireSiblings(version, statement);

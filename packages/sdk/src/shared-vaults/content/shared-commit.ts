@@ -23,6 +23,7 @@ import type { Source } from "../../transfer/source.ts";
 import { Condition, tagOf } from "../condition.ts";
 import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "../names/entries.ts";
 import { isEntryStored } from "../names/entry-history.ts";
+import { openLatest } from "../names/latest-item.ts";
 import { nameOne } from "../names/name-reader.ts";
 import { stageFolder, type StagedEntries } from "../names/name-stager.ts";
 import { refreshFor } from "../names/refresh.ts";
@@ -146,11 +147,14 @@ class SharedCommit implements CommitKind {
     const [connection, vault] = [this.#connection, this.#vault];
     const file = await FILES.get(connection, itemId, { signal: this.#signal });
     await findVaultOf(connection, file, { vaultId: vault.id, sends: false, signal: this.#signal });
-    return inVaultTerms(async () => {
-      await readCurrent(vault, file);
-      await openItem(vault, "file", file, placeOf(file));
-      return file.shared === null ? null : tagOf(file.shared);
-    });
+    const readAgain = () => FILES.get(connection, itemId, { signal: this.#signal });
+    return inVaultTerms(() =>
+      openLatest(file, readAgain, async (latest) => {
+        await readCurrent(vault, latest);
+        await openItem(vault, "file", latest, placeOf(latest));
+        return latest.shared === null ? null : tagOf(latest.shared);
+      }),
+    );
   }
 
   #restart(staged: StagedEntries): void {
@@ -300,10 +304,18 @@ class EntryChange extends SharedChange {
   prepare(): Promise<PreparedChange> {
     return inVaultTerms(async () => {
       if (this.#isAgain) this.file = await this.readAgain();
-      const { id, file, vault } = this;
+      const { id, vault } = this;
       const { ifMatch, name, folderId: wanted } = this.change;
-      this.#condition.require(file.shared);
-      const opened = await openItem(vault, "file", file, placeOf(file));
+      const opened = await openLatest(
+        this.file,
+        () => this.readAgain(),
+        (latest) => {
+          this.#condition.require(latest.shared);
+          this.file = latest;
+          return openItem(vault, "file", latest, placeOf(latest));
+        },
+      );
+      const { file } = this;
       const folderId = wanted === undefined ? opened.statement.folderId : wanted;
       const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
       const view = await vault.view();

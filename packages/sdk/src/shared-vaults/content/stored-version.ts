@@ -6,6 +6,7 @@ import { callOn } from "../../http/call.ts";
 import { ApiError } from "../../http/errors.ts";
 import { fromBase64 } from "../../transfer/digest.ts";
 import { isStored, type Linked } from "../condition.ts";
+import { openLatest } from "../names/latest-item.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { readCurrent } from "./new-version.ts";
 import type { SignedVersion } from "./version-journal.ts";
@@ -24,13 +25,19 @@ export async function findStoredVersion(
     throw error;
   });
   if (now === null) return number === 1n ? false : null;
-  if (now.shared?.version === shared.version) return now;
-  const stored = await isStored({ number, previous, bytes }, versionsFrom(connection, vault, now));
-  if (stored !== true) return stored;
-  const row = await findRow(connection, statement);
-  if (row === null) return null;
-  const { versionId, size, sha256 } = row;
-  return { ...now, versionId, size, sha256, folderId: entry.folderId, shared };
+  return openLatest(
+    now,
+    () => readFile(connection, fileId, signal),
+    async (file) => {
+      if (file.shared?.version === shared.version) return file;
+      const stored = await isStored({ number, previous, bytes }, versionsFrom(connection, vault, file));
+      if (stored !== true) return stored;
+      const row = await findRow(connection, statement);
+      if (row === null) return null;
+      const { versionId, size, sha256 } = row;
+      return { ...file, versionId, size, sha256, folderId: entry.folderId, shared };
+    },
+  );
 }
 
 export async function readFile(connection: Connection, fileId: string, signal: AbortSignal | undefined): Promise<File> {

@@ -12,6 +12,7 @@ import { restoreItem } from "./item-changes.ts";
 import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { findVaultOf, liesIn } from "./vault-finder.ts";
 import { isEntryStored } from "./entry-history.ts";
+import { openLatest } from "./latest-item.ts";
 import { refreshFor } from "./refresh.ts";
 import type { StagedEntries } from "./name-stager.ts";
 
@@ -104,9 +105,15 @@ class Move {
       if (vault === null) return null;
       const { kind } = items;
       return inVaultTerms(async () => {
-        this.#condition ??= new Condition(ifMatch, item.shared);
-        this.#condition.require(item.shared);
-        const { metadata, statement: previous } = await openItem(vault, kind, item, placeOf(item));
+        const condition = (this.#condition ??= new Condition(ifMatch, item.shared));
+        const { metadata, statement: previous } = await openLatest(
+          item,
+          () => items.get(connection, id, options),
+          (latest) => {
+            condition.require(latest.shared);
+            return openItem(vault, kind, latest, placeOf(latest));
+          },
+        );
         const view = await vault.view();
         const draft = { kind, id, folderId, metadata, previous };
         return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), draft) };

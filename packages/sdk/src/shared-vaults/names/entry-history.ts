@@ -11,13 +11,14 @@ import { callOn } from "../../http/call.ts";
 import { fromBase64, toHex } from "../../transfer/digest.ts";
 import { SdkError } from "../../http/errors.ts";
 import type { Connection } from "../../connection/options.ts";
-import type { Entry, EntryPage, Item as Named } from "../../storage/items.ts";
+import { FILES, FOLDERS, type Entry, type EntryPage, type Item as Named } from "../../storage/items.ts";
 import { isStored, type Linked } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { signedBy } from "./authors.ts";
 import { openEntryOf, openItem, openKeysOf, placeOf, type SharedItem } from "./entries.ts";
+import { openLatest } from "./latest-item.ts";
 import { isClosed, isOfOne } from "./name-reader.ts";
 import { findVaultOf } from "./vault-finder.ts";
 
@@ -158,7 +159,8 @@ export async function isEntryStored(
   now: Named,
   sent: EntryStatement,
 ): Promise<boolean | null> {
-  const { statement } = await openItem(vault, kind, now, placeOf(now));
+  const readAgain = (): Promise<Named> => (kind === "file" ? FILES : FOLDERS).get(connection, now.id);
+  const { statement } = await openLatest(now, readAgain, (latest) => openItem(vault, kind, latest, placeOf(latest)));
   return isStored(linked(sent), newestFirst(connection, kind, now.id, statement));
 }
 

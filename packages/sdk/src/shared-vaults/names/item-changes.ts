@@ -11,6 +11,7 @@ import type { Connection, CallOptions, UpdateOptions } from "../../connection/op
 import { Condition } from "../condition.ts";
 import { makeEntry, recordOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { isEntryStored } from "./entry-history.ts";
+import { openLatest } from "./latest-item.ts";
 import { nameOne } from "./name-reader.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./vault-finder.ts";
@@ -161,7 +162,14 @@ async function restore<Kind extends Item>(
       if (!(error instanceof ApiError) || error.code !== "names_outdated") throw error;
     }
   }
-  const { folderId } = (await inVaultTerms(() => openItem(vault, items.kind, item, placeOf(item)))).statement;
+  const { statement } = await inVaultTerms(() =>
+    openLatest(
+      item,
+      () => items.get(connection, item.id),
+      (latest) => openItem(vault, items.kind, latest, placeOf(latest)),
+    ),
+  );
+  const { folderId } = statement;
   const parentId = (await isLive(connection, folderId)) ? folderId : null;
   return withEntry(connection, vault, items, item, { name, parentId }, condition, send);
 }
@@ -200,8 +208,14 @@ async function withEntry<Kind extends Item>(
     // The current entry may be another one by now: the condition decides whether the new statement may name that one.
     const current = isFirst ? item : await items.get(connection, id);
     isFirst = false;
-    condition.require(current.shared);
-    const opened = await openItem(vault, kind, current, placeOf(current));
+    const opened = await openLatest(
+      current,
+      () => items.get(connection, id),
+      (latest) => {
+        condition.require(latest.shared);
+        return openItem(vault, kind, latest, placeOf(latest));
+      },
+    );
     if (parentId === undefined) ({ folderId } = opened.statement);
     const view = await vault.view();
     const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };

@@ -4,7 +4,8 @@ import { callOn } from "../../http/call.ts";
 import { toHex } from "../../transfer/digest.ts";
 import type { Connection } from "../../connection/options.ts";
 import { FILES, FOLDERS, type Item } from "../../storage/items.ts";
-import { makeEntry, openItem, openKeysOf } from "./entries.ts";
+import { makeEntry, openItem, openKeysOf, placeOf, type OpenedItem } from "./entries.ts";
+import { openLatest } from "./latest-item.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { comparePlaces, type VaultView } from "@coffer/crypto";
 import { vaultError } from "../vault-error.ts";
@@ -71,7 +72,9 @@ async function* entriesOf(
   for await (const { kind, items: shown } of pagesOf(connection, vault.id, folderId)) {
     await openKeysOf(vault, shown);
     for (const item of shown) {
-      const { statement, metadata } = await openOrName(vault, kind, item, folderId);
+      const opened = await openOrName(connection, vault, kind, item, folderId);
+      if (opened === null) continue;
+      const { statement, metadata } = opened;
       if (comparePlaces(writing.record, statement) < 0) return;
       const draft = { kind, id: item.id, folderId, metadata, previous: statement };
       piece.set(item.id, await makeEntry(vault, view, writing, draft));
@@ -84,10 +87,22 @@ async function* entriesOf(
   yield piece;
 }
 
-/** One entry that is not true keeps the folder under its old key: a user who may delete it must learn which one it is. */
-async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: Item, folderId: string | null) {
+/**
+ * null: it has left the folder meanwhile. One entry that is not true keeps the folder under its old key: a user who may delete it must
+ * learn which one it is.
+ */
+async function openOrName(
+  connection: Connection,
+  vault: OpenVault,
+  kind: ItemPage["kind"],
+  item: Item,
+  folderId: string | null,
+): Promise<OpenedItem | null> {
+  const readAgain = (): Promise<Item> => (kind === "file" ? FILES : FOLDERS).get(connection, item.id);
   try {
-    return await openItem(vault, kind, item, folderId);
+    return await openLatest(item, readAgain, async (latest) =>
+      latest === item || placeOf(latest) === folderId ? openItem(vault, kind, latest, folderId) : null,
+    );
   } catch (error) {
     const failure = toVaultError(error);
     if (!(failure instanceof VaultError) || failure.step === null) throw failure;

@@ -4,8 +4,11 @@ import { fromBase64, toBase64, toHex } from "../../transfer/digest.ts";
 import type { WireFile } from "../../storage/file.ts";
 import type { Connection } from "../../connection/options.ts";
 import { openItem, placeOf } from "../names/entries.ts";
+import { openLatest } from "../names/latest-item.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { uploadEncrypted } from "../content/encrypted-codec.ts";
+import { readFile } from "../content/stored-version.ts";
+import { preconditionFailed } from "../service-view.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { versionSource } from "./version-source.ts";
 import { WHOLE_BYTES } from "../../transfer/upload-options.ts";
@@ -28,7 +31,16 @@ export async function renewContent(
   file: WireFile,
   { signal, partBytes }: RenewalOptions,
 ): Promise<void> {
-  const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
+  const { metadata } = await inVaultTerms(() =>
+    openLatest(
+      file,
+      () => readFile(connection, file.id, signal),
+      (latest) => {
+        if (latest !== file) throw preconditionFailed("It has changed since it was listed");
+        return openItem(vault, "file", file, placeOf(file));
+      },
+    ),
+  );
   const journal = file.size > (partBytes ?? WHOLE_BYTES) ? await openJournal(connection, vault, file) : null;
   const source = versionSource(connection, vault, file, { size: metadata.size, signal });
   const target = { kind: "version", file, contentType: metadata.contentType } as const;
