@@ -106,10 +106,10 @@ const NIGHTLY = [
   "packages/mcp/src/interop.test.ts",
   "server/src/schema/postgres-plans.test.ts",
   "test/chain/{gas-of-acts,publish}.test.ts",
-  "test/cli/{completion,first-hours,memory,recording}.test.ts",
+  "test/cli/{accounts,completion,first-hours,memory,recording,second-machine}.test.ts",
   "test/engines/{acceptance,journeys-*,permissions}.test.ts",
   "test/mcp/eval.test.ts",
-  "test/operator/{dockerfile,proxies,release}.test.ts",
+  "test/operator/{dockerfile,pages,proxies,release}.test.ts",
   "test/shipped/global-install.test.ts",
   "test/start-{ports,scaled,stopped}.test.ts",
 ];

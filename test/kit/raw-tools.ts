@@ -55,6 +55,8 @@ export async function openRawTools(options: RawToolsOptions): Promise<RawTools> 
     }
   });
   child.stderr.on("data", (chunk: Buffer) => (written.err += chunk.toString()));
+  // A test may kill the program at any moment: what is sent then has no answer.
+  child.stdin.on("error", () => undefined);
   let next = 0;
   const send = (method: string, params: object): number => {
     next += 1;

@@ -52,7 +52,7 @@ test("a run without changes lists nothing and reads no file, and one after a cha
 
     const client = stack.owner.another();
     const [first] = (await client.files.list({ vaultId, folderId, name: "a.txt" })).files;
-    const changed = await client.files.replace(first?.id ?? "", { body: `new ${directory}` });
+    const changed = await client.files.replace(first?.id ?? "", { body: `new ${crypto.randomUUID()}` });
     const next = await run();
     expect(next.plan).toMatchObject({ unchanged: 2, replace: 1 });
     expect([count(next.asked, "files.get"), next.asked.filter((id) => LISTS.includes(id))]).toEqual([1, []]);

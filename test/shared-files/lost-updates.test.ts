@@ -117,7 +117,7 @@ test(`${String(WRITES.sdk)} writes through the SDK [issue 52]`, async () => {
   });
   const confirmed: Confirmed[] = [];
   const writer = async (): Promise<void> =>
-    writeAndKill(confirmed, WRITES.sdk, FULL ? 4_000 : 12_000, async (confirm) => {
+    writeAndKill(confirmed, WRITES.sdk, FULL ? 4_000 : 25_000, async (confirm) => {
       const child = spawn(process.execPath, ["version-writer.ts"], {
         cwd: import.meta.dirname,
         env: { PATH: process.env["PATH"], TASK: task },
