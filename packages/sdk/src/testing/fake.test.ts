@@ -40,7 +40,7 @@ describe("the fake", () => {
     });
   });
 
-  it("begins with one account and its key", async () => {
+  it("has an account and its key for who asks", async () => {
     const { apiKey, fetch } = createFake();
     const client = createClient({ baseUrl: "http://fake.test", transport: fetch, credentials: { apiKey } });
     expect((await client.account.get()).account.email).toBe("owner@fake.test");

@@ -33,7 +33,7 @@ export interface FakeOptions {
 export interface Fake {
   /** Answers any request to the service, whatever its origin. Rejects only where a resolver of {@link Fake.mock} throws. */
   readonly fetch: (request: TransportRequest) => Promise<Response>;
-  /** A key that may do everything in the account `owner@fake.test`, which is there from the start. */
+  /** A key that may do everything in the account `owner@fake.test`, which is made when this is first read. */
   readonly apiKey: string;
   /** The ids of the endpoints that it answers by itself, such as `files.upload`. All others answer `not_configured` until they are mocked. */
   readonly endpoints: readonly string[];
@@ -81,8 +81,8 @@ function createHandlers(state: State): Covered {
 }
 
 /**
- * Opens a service in memory, for tests of code that uses the SDK: one account, and more by `development.signup`, each
- * with one key that may do everything; public vaults, folders and files, also in parts and many at once; the trash; and
+ * Opens a service in memory, for tests of code that uses the SDK: the account of `apiKey`, and more by `development.signup`,
+ * each with one key that may do everything; public vaults, folders and files, also in parts and many at once; the trash; and
  * webhooks with signed deliveries. It calls nobody.
  *
  * @example
@@ -98,9 +98,11 @@ export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake 
   const routes = compileRoutes();
   const mocks = new Map<string, AnyHandler>();
   const replays = new Map<string, Replay>();
-  const { apiKey } = makeAccount(state, "owner@fake.test");
+  let owner: { readonly apiKey: string } | null = null;
   return {
-    apiKey,
+    get apiKey() {
+      return (owner ??= makeAccount(state, "owner@fake.test")).apiKey;
+    },
     endpoints: [...handlers.keys()],
     state,
     mock: (endpoint, resolver) => {

@@ -105,7 +105,7 @@ describe("look-ups that share a trip", () => {
 
 describe("PostgreSQL with limits", () => {
   it("refuses who waits too long for a connection, and serves the next", async () => {
-    await using database = openPostgres({ url: place.url, connections: 2, connectTimeout: 100 });
+    await using database = openPostgres({ url: place.url, connections: 2, connectTimeout: 2_000 });
     const { accountId } = await insertAccount(database);
     const { promise: over, resolve } = Promise.withResolvers<undefined>();
     const holders = [1, 2].map(() => database.transaction(() => over));
@@ -129,7 +129,7 @@ describe("PostgreSQL with limits", () => {
   });
 
   it("ends a statement, and a wait for a lock, that takes too long", async () => {
-    await using database = openPostgres({ url: place.url, statementTimeout: 300, lockTimeout: 100 });
+    await using database = openPostgres({ url: place.url, statementTimeout: 2_000, lockTimeout: 500 });
     const { accountId } = await insertAccount(database);
     const slow = sql`select pg_sleep(5)`;
     const sleeping = database.run({ compile: () => slow.compile(database.build) });
