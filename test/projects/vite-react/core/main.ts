@@ -1,0 +1,3 @@
+import { createClient } from "@coffer/sdk";
+
+createClient({ baseUrl: "https://coffer.example.com" });
