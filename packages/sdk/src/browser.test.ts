@@ -8,7 +8,7 @@ import { VirtualClock } from "./http/transport.test-kit.ts";
 vi.mock("./http/runtime.ts", () => ({
   nodeVersion: () => null,
   canStreamRequests: () => false,
-  redirectMode: () => "error",
+  redirectMode: () => "manual",
 }));
 vi.mock("./http/native-crypto.ts", () => ({ nativeCrypto: () => null }));
 

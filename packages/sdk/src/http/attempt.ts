@@ -76,8 +76,8 @@ async function sendRequest(call: Call, watch: Watch, attempt: number): Promise<R
 }
 
 /**
- * No redirect is followed, since a credential must not travel to another origin. Runtimes without `redirect: "error"`
- * hand the redirect out, and a caller's `fetch` may have followed it.
+ * No redirect is followed, since a credential must not travel to another origin. With `redirect: "manual"` the runtime
+ * hands the redirect out, and a caller's `fetch` may have followed it.
  */
 function refuseRedirect(response: Response, baseUrl: string): Response {
   const { redirected, status, type } = response;

@@ -18,13 +18,16 @@ export function canStreamRequests(): boolean {
 
 let mode: "error" | "manual" | null = null;
 
-/** How a request refuses redirects: `error`, or `manual` where the runtime refuses `error`, as workerd does. */
+/**
+ * How a request refuses redirects: `error`, or `manual` where the runtime refuses `error`, as workerd does, and in
+ * browsers, which do not tell a page an `error` from a missing answer.
+ */
 export function redirectMode(): "error" | "manual" {
   if (mode !== null) return mode;
   try {
     // A program that brings its own `fetch` may have no `Request` at all.
     if ("Request" in globalThis) new Request("http://localhost/", { redirect: "error" });
-    mode = "error";
+    mode = nodeVersion() === null ? "manual" : "error";
   } catch {
     mode = "manual";
   }

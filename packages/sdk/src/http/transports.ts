@@ -13,7 +13,7 @@ export interface TransportRequest {
   /** A stream can be read once. */
   readonly body: BodyInit | null;
   readonly signal: AbortSignal;
-  /** `manual` only where the runtime knows no `error`. */
+  /** `error`, or `manual` where the runtime knows no `error`, and in browsers. Never `follow`. */
   readonly redirect: RequestRedirect;
   /** Set for a stream, as `fetch` wants it. */
   readonly duplex?: "half";
