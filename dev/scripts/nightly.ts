@@ -42,6 +42,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "test/operator/pages",
       "test/operator/proxies",
       "test/operator/release",
+      "test/projects/next",
       "test/shipped/global-install",
       "test/start-ports",
       "test/start-scaled",
