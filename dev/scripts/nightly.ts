@@ -43,6 +43,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "test/operator/proxies",
       "test/operator/release",
       "test/projects/next",
+      "test/projects/receivers",
       "test/shipped/global-install",
       "test/start-ports",
       "test/start-scaled",

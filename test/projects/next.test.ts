@@ -1,19 +1,19 @@
 /** A Next project with the packed packages: built by both bundlers, started, and asked for its server component, its route handlers and its receiver. */
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { startStack, type Stack } from "@coffer/devstack";
+import { startStack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { plainEnvironment } from "../kit/packed.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 import { installProject } from "./install.ts";
+import { serve } from "./served.ts";
 
 const PATIENCE_MS = 900_000;
 const NEXT = "node_modules/next/dist/bin/next";
+/** Else it tells its maker who builds. */
+const QUIET = { NEXT_TELEMETRY_DISABLED: "1" };
 const REPORT = "words ".repeat(60_000);
 
 describe.each(["turbopack", "webpack"])("a Next project that %s builds [issue 53]", (bundler) => {
@@ -23,7 +23,7 @@ describe.each(["turbopack", "webpack"])("a Next project that %s builds [issue 53
       const directory = await installProject(context, "next");
       await promisify(execFile)(process.execPath, [NEXT, "build", `--${bundler}`], {
         cwd: directory,
-        env: environment(),
+        env: { ...plainEnvironment(), NODE_ENV: "production", ...QUIET },
       }).catch((error: unknown) => {
         const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string };
         throw new Error(`the build failed:\n${stdout}${stderr}`);
@@ -40,7 +40,17 @@ describe.each(["turbopack", "webpack"])("a Next project that %s builds [issue 53
         url: `${address}/webhooks`,
         events: ["file.uploaded"],
       });
-      await using _site = await startSite(directory, port, stack, secret);
+      await using _site = await serve({
+        directory,
+        words: [NEXT, "start", "--hostname", "127.0.0.1", "--port", String(port)],
+        settings: {
+          ...QUIET,
+          SERVICE_CONFIG_FILE: stack.credentialsFile,
+          SERVICE_CONFIG_DIR: makeDirectory(),
+          COFFER_WEBHOOK_SECRET: secret,
+        },
+        url: `${address}/webhooks`,
+      });
 
       expect(await textOf(`${address}/?vaultId=${vaultId}`)).toContain("what Node wrote for members");
       const upload = () => fetch(`${address}/report?vaultId=${vaultId}`, { method: "POST", body: REPORT });
@@ -60,51 +70,9 @@ describe.each(["turbopack", "webpack"])("a Next project that %s builds [issue 53
   );
 });
 
-/** As for a release. */
-function environment(): NodeJS.ProcessEnv {
-  return { ...plainEnvironment(), NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
-}
-
 async function textOf(url: string): Promise<string> {
   const answer = await fetch(url);
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${url} answered ${String(answer.status)}: ${text.slice(0, 2_000)}`);
   return text;
-}
-
-/** `next start` with the profile of the stack's owner; resolves when it answers. */
-async function startSite(directory: string, port: number, stack: Stack, secret: string): Promise<AsyncDisposable> {
-  const words = [join(directory, NEXT), "start", "--hostname", "127.0.0.1", "--port", String(port)];
-  const said: string[] = [];
-  const child = spawn(process.execPath, words, {
-    cwd: directory,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...environment(),
-      SERVICE_CONFIG_FILE: stack.credentialsFile,
-      SERVICE_CONFIG_DIR: makeDirectory(),
-      COFFER_WEBHOOK_SECRET: secret,
-    },
-  });
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => said.push(String(chunk)));
-  const exited = once(child, "exit");
-  const end = (): boolean => child.kill("SIGKILL");
-  // Whatever ends this process.
-  process.once("exit", end);
-  const site = {
-    async [Symbol.asyncDispose]() {
-      process.off("exit", end);
-      end();
-      await exited;
-    },
-  };
-  for (let waited = 0; waited < 60_000; waited += 100) {
-    if (child.exitCode !== null) break;
-    // Nothing is signed: a 400 of the receiver.
-    const answer = await fetch(`http://127.0.0.1:${String(port)}/webhooks`, { method: "POST" }).catch(() => null);
-    if (answer !== null) return site;
-    await pause(100);
-  }
-  await site[Symbol.asyncDispose]();
-  throw new Error(`next start did not answer:\n${said.join("")}`);
 }
