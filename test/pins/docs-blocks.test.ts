@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { blocksOf, goneTests, PAGES, unseenFences } from "../../dev/scripts/pages/documents.ts";
+import { blocksOf, goneTests, PAGES, ROOT, unseenFences } from "../../dev/scripts/pages/documents.ts";
 import { programsOf } from "../../dev/scripts/pages/programs.ts";
 import { Terminal } from "../../dev/scripts/pages/terminal.ts";
 import { makeDirectory } from "../kit/directory.ts";
@@ -18,6 +20,19 @@ it("each block of the pages is run or says why not, and no shape of a block esca
     expect([shape, unseenFences("p", seen + shape)[0]]).toEqual([shape, expect.stringMatching(/^p:[45]: /)]);
   const marked = "<!-- not run: a person: test/cli/nothing-here.test.ts runs it -->\n\n```sh\nls\n```\n";
   expect(blocksOf("p", marked).flatMap(goneTests)).toHaveLength(1);
+});
+
+it("blocks that a project of test/projects tries are files of that project [issue 53]", () => {
+  const blocks = PAGES.flatMap((page) => blocksOf(page)).flatMap(({ code, notRun, place }) => {
+    const [, kind] = /test\/projects\/([\w-]+)\.test\.ts/.exec(notRun?.detail ?? "") ?? [];
+    return kind === undefined ? [] : [{ code, kind, place }];
+  });
+  expect(new Set(blocks.map(({ kind }) => kind))).toEqual(new Set(["next", "receivers", "vite-react"]));
+  const strangers = blocks.filter(({ code, kind }) => {
+    const files = globSync(`test/projects/${kind}/**/*.{ts,tsx}`, { cwd: ROOT, exclude: ["**/node_modules/**"] });
+    return !files.some((file) => readFileSync(path.join(ROOT, file), "utf8") === code);
+  });
+  expect(strangers.map(({ place }) => place)).toEqual([]);
 });
 
 it("a block is left out for one of four reasons, and for no other [issue 49]", () => {
