@@ -1,6 +1,6 @@
 /** Several changes at once in public vaults, through the SDK against the service of the tests' engine. */
 import { randomUUID } from "node:crypto";
-import { SdkError, type Client, type FileCommitChange, type Middleware } from "@coffer/sdk";
+import { SdkError, type Client, type FileCommitChange, type Middleware, type Progress } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import { serviceOfFile } from "../kit/service-here.ts";
 
@@ -46,7 +46,7 @@ describe("commit", () => {
     for (const name of ["a", "b", "c", "d", "e"]) files.push(await upload(client, name));
     const [a, b, c, d, e] = files as [File, File, File, File, File];
     const { middleware, calls } = counting();
-    const seen: number[] = [];
+    const seen: Progress[] = [];
     const other = connectWith({ middleware: [middleware] });
     const committed = await other.files.commit(
       a.vaultId,
@@ -57,7 +57,7 @@ describe("commit", () => {
         change(d, { trash: true }),
         change(e, { body: encoded("moved"), folderId: folder.id, name: "e2" }),
       ],
-      { onProgress: ({ bytes }) => void seen.push(bytes) },
+      { onProgress: (progress) => void seen.push(progress) },
     );
     expect(calls.filter((call) => call === "POST /api/uploads")).toHaveLength(2);
     expect(calls.filter((call) => call === "POST /api/files/commit")).toHaveLength(1);
@@ -69,7 +69,7 @@ describe("commit", () => {
       [d.id, "d", null],
       [e.id, "e2", 5],
     ]);
-    expect(seen.at(-1)).toBe(10);
+    expect(seen.at(-1)).toEqual({ bytes: 10, total: 10, storedBytes: 10 });
     for (const { file } of committed) expect(file).toEqual(await client.files.get(file.id));
     expect([await read(client, a.id), await read(client, e.id)]).toEqual(["new a", "moved"]);
     // the new tags are those of the next commit

@@ -2,7 +2,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createClient, type Client, type Middleware, type TransportRequest, type Vault } from "@coffer/sdk";
+import {
+  createClient,
+  type Client,
+  type Middleware,
+  type Progress,
+  type TransportRequest,
+  type Vault,
+} from "@coffer/sdk";
 import { downloadFile, fileStore, uploadFile } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -122,12 +129,20 @@ describe("content of a shared vault", () => {
 
   test("tells its progress, and leaves nothing when it is aborted", async () => {
     const { files } = stack.owner.client;
-    const seen: number[] = [];
-    await files.upload(
-      { vaultId: vault.id, name: "progress", body: randomBytes(9 * MIB) },
-      { onProgress: ({ bytes }) => void seen.push(bytes) },
-    );
-    expect(Math.max(...seen)).toBeGreaterThan(9 * MIB);
+    const seen: Progress[] = [];
+    const onProgress = (progress: Progress): void => void seen.push(progress);
+    for (const size of [9 * MIB, 1_000, 0]) {
+      seen.length = 0;
+      const input = { vaultId: vault.id, name: `progress of ${String(size)}`, body: randomBytes(size) };
+      const { file } = await files.upload(input, { onProgress });
+      // In bytes of content; more are stored.
+      expect(seen.every(({ bytes, total }) => bytes <= size && total === size)).toBe(true);
+      expect(seen.at(-1)).toEqual({ bytes: size, total: size, storedBytes: file.storedSize });
+      expect(file.storedSize).toBeGreaterThan(size);
+      seen.length = 0;
+      await (await files.download(file.id, { onProgress })).bytes();
+      expect(seen.at(-1)).toEqual({ bytes: size, total: size });
+    }
     const controller = new AbortController();
     const upload = files.upload(
       { vaultId: vault.id, name: "aborted", body: randomBytes(20 * MIB) },
@@ -136,7 +151,7 @@ describe("content of a shared vault", () => {
     await expect(upload).rejects.toMatchObject({ code: "aborted" });
     const names: string[] = [];
     for await (const { name } of files.list({ vaultId: vault.id })) names.push(name);
-    expect(names).toContain("progress");
+    expect(names).toContain("progress of 1000");
     expect(names).not.toContain("aborted");
   });
 

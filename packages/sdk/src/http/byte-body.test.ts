@@ -41,10 +41,14 @@ describe("bytes", () => {
       { onProgress: (progress) => seen.push(progress) },
     );
     expect([bytes, file.size]).toEqual([BYTES.length, BYTES.length]);
-    expect(seen.at(-1)).toEqual({ bytes: BYTES.length, total: BYTES.length });
+    const { length } = BYTES;
+    expect(seen.at(-1)).toEqual({ bytes: length, total: length, storedBytes: length });
     expect(await read(client, file.id)).toBe(TEXT);
-    expect((await client.files.replace(file.id, { body: "" })).bytes).toBe(0);
-    expect(await read(client, file.id)).toBe("");
+    const onProgress = (progress: unknown): void => void seen.push(progress);
+    expect((await client.files.replace(file.id, { body: "" }, { onProgress })).bytes).toBe(0);
+    expect(seen.at(-1)).toEqual({ bytes: 0, total: 0, storedBytes: 0 });
+    expect(await (await client.files.download(file.id, { onProgress })).text()).toBe("");
+    expect(seen.at(-1)).toEqual({ bytes: 0, total: 0 });
   });
 
   it("of a string go in parts and in calls of the contract too", async () => {

@@ -146,10 +146,11 @@ async function sendContents(
       changes[at] = { ...change, uploadId: held.uploadId };
     }),
   );
+  progress.end();
   return { changes, contents };
 }
 
-/** The bytes of all contents together. How many there are in all is known once the last one is encoded. */
+/** The bytes of all contents together. How many there are in all is known at the end. */
 class CommitProgress {
   readonly #report: ((progress: Progress) => void) | undefined;
   readonly #each = new Map<string, Progress>();
@@ -163,8 +164,19 @@ class CommitProgress {
     if (report === undefined) return undefined;
     return (progress) => {
       this.#each.set(id, progress);
-      report({ bytes: [...this.#each.values()].reduce((sum, { bytes }) => sum + bytes, 0), total: null });
+      report({ ...this.#sum(), total: null });
     };
+  }
+
+  end(): void {
+    const sum = this.#sum();
+    this.#report?.({ ...sum, total: sum.bytes });
+  }
+
+  #sum(): { readonly bytes: number; readonly storedBytes: number } {
+    const each = [...this.#each.values()];
+    const sumOf = (count: (progress: Progress) => number): number => each.reduce((sum, one) => sum + count(one), 0);
+    return { bytes: sumOf(({ bytes }) => bytes), storedBytes: sumOf(({ storedBytes = 0 }) => storedBytes) };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Sends a content that waits for a commit: as a held upload, in one request if it is small. */
 import type { Connection } from "../connection/options.ts";
 import { ContractError } from "../http/errors.ts";
+import { inContentBytes } from "./content-progress.ts";
 import { createHasher, digestOf, toHex } from "./digest.ts";
 import { PartSender } from "./resumable-sender.ts";
 import { openSource, otherSize } from "./source.ts";
@@ -18,10 +19,12 @@ export interface HeldContent {
 /** `begun` gets the upload's id before most of its bytes are sent, so that it can be freed whatever happens. */
 export async function sendHeld(
   connection: Connection,
-  { bytes: content, target, idempotencyKey }: EncodedUpload,
-  options: UploadOptions,
+  upload: EncodedUpload,
+  given: UploadOptions,
   begun: (uploadId: string) => void,
 ): Promise<HeldContent> {
+  const { bytes: content, target, idempotencyKey } = upload;
+  const options = { ...given, onProgress: inContentBytes(upload, given.onProgress) };
   const { partBytes, ...sending } = { ...options, idempotencyKey };
   const wholeBytes = partBytes ?? WHOLE_BYTES;
   const whole = content.size === null || content.size <= wholeBytes ? await readWhole(content, wholeBytes) : null;

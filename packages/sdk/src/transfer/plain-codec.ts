@@ -17,7 +17,7 @@ export class PlainCodec implements UploadCodec {
 
   constructor(connection: Connection, target: UploadTarget, bytes: Source, idempotencyKey: string | undefined) {
     this.#connection = connection;
-    this.#upload = { target, bytes, idempotencyKey, stored: null };
+    this.#upload = { target, bytes, contentSize: bytes.size, idempotencyKey, stored: null };
   }
 
   encode(): Promise<EncodedUpload> {

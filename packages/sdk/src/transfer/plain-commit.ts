@@ -88,7 +88,10 @@ class PlainChange implements CommitItem {
     if (source === null) return Promise.resolve({ change, upload: null });
     const target = { kind: "version", fileId: id, contentType, held: { ifMatch } } as const;
     const idempotencyKey = this.#idempotencyKey;
-    return Promise.resolve({ change, upload: { target, bytes: source, idempotencyKey, stored: null } });
+    return Promise.resolve({
+      change,
+      upload: { target, bytes: source, contentSize: source.size, idempotencyKey, stored: null },
+    });
   }
 
   /** No statement says whose a change is. */

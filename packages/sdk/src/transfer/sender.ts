@@ -7,6 +7,7 @@ import { ContractError, IntegrityError } from "../http/errors.ts";
 import { canStreamRequests } from "../http/runtime.ts";
 import type { WireFile } from "../storage/file.ts";
 import type { BatchSlot } from "./batch.ts";
+import { inContentBytes } from "./content-progress.ts";
 import { createHasher, digestOf, toBase64, toHex } from "./digest.ts";
 import type { Checkpoint } from "./journals.ts";
 import { sendParts } from "./resumable-sender.ts";
@@ -41,7 +42,8 @@ export async function sendUpload(
   upload: EncodedUpload,
   options: SendOptions,
 ): Promise<WireFile> {
-  const { bytes, file, sha256 } = await sendBySize(connection, upload, options);
+  const onProgress = inContentBytes(upload, options.onProgress);
+  const { bytes, file, sha256 } = await sendBySize(connection, upload, { ...options, onProgress });
   return requireSameBytes(file, bytes, sha256);
 }
 
@@ -76,7 +78,6 @@ async function sendWhole(
   // itself.
   const onSent = (count: number): void => onProgress?.({ bytes: count, total });
   const file = await requestStore(connection, target, bytes, digest, { signal, idempotencyKey, retries, onSent });
-  onProgress?.({ bytes: total, total });
   return sent(file);
 }
 
@@ -113,7 +114,6 @@ async function sendStream(
   }
   const onSent = (sent: number): void => onProgress?.({ bytes: sent, total: null });
   const file = await requestStore(connection, target, chunks(), null, { signal, idempotencyKey, onSent });
-  onProgress?.({ bytes: total, total });
   return { file, bytes: total, sha256: toHex(hasher.digest()) };
 }
 

@@ -74,6 +74,8 @@ export type EncodedBytes = Pick<Source, "size" | "readsAhead" | "read">;
 export interface EncodedUpload {
   readonly target: UploadTarget;
   readonly bytes: EncodedBytes;
+  /** Bytes of the content. null: only its end shows it, and it is stored as it is. */
+  readonly contentSize: number | null;
   /** Names the creation. Default: random. What is encrypted has none of the caller's: no two attempts send the same. */
   readonly idempotencyKey?: string | undefined;
   /** The file as an earlier process has stored it: nothing is sent. null: it is to be sent. */

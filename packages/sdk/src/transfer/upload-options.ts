@@ -62,12 +62,14 @@ export interface ReplaceInput extends Content {
   readonly keep?: boolean | undefined;
 }
 
-/** Bytes on their way. `bytes` goes back when a part must be sent again. */
+/** Bytes on their way. `bytes` goes back when a part must be sent again. The last report of a transfer that succeeds has `bytes` equal to `total`. */
 export interface Progress {
-  /** Bytes that were moved so far. */
+  /** Bytes of content that were moved so far. */
   readonly bytes: number;
-  /** Bytes of the whole. null: unknown before the end. */
+  /** Bytes of the whole content. null: unknown before the end. */
   readonly total: number | null;
+  /** Of an upload: the bytes that are stored for it so far. A shared vault's are encrypted, and some more than those of the content. */
+  readonly storedBytes?: number | undefined;
 }
 
 /** Uploads that have ended, of all. */

@@ -43,7 +43,10 @@ async function runAttempts(connection: Connection, codec: UploadCodec, options: 
       const upload = await codec.encode();
       const send = () => sendUpload(connection, upload, options);
       const file = upload.stored ?? (await unlessStored(send(), () => codec.findStored()));
-      return await codec.receipt(file);
+      const result = await codec.receipt(file);
+      // Always the last report, also of what is empty, or what an earlier process has stored.
+      options.onProgress?.({ bytes: result.bytes, total: result.bytes, storedBytes: file.size });
+      return result;
     } catch (error) {
       if (attempt === CHANGE_ATTEMPTS || !(await codec.recover(error))) throw error;
       // The next attempt is another version: nothing of this one may be sent under the same key again.

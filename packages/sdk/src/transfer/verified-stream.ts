@@ -72,6 +72,7 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
       throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
     else if (hasher !== null && toHex(hasher.digest()) !== sha256)
       throw new IntegrityError("The bytes do not have the digest that the server announced");
+    else if (received === 0) options.onProgress?.({ bytes: 0, total: 0 });
     return chunk;
   }
 

@@ -124,7 +124,8 @@ export class EncryptedCodec implements UploadCodec {
       this.#version = version;
       // The service refuses an older generation; a check before saves the bytes (encryption design §2, writing).
       await this.#requirePlace(version.statement, freshness);
-      return { target: this.#requestTarget(version.shared, view.plainNames), bytes, stored };
+      const { size: contentSize } = this.#plaintext;
+      return { target: this.#requestTarget(version.shared, view.plainNames), bytes, contentSize, stored };
     });
   }
 

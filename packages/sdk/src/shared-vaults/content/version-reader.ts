@@ -84,6 +84,7 @@ export async function* counted(
     throw toVaultError(error);
   }
   if (seen !== length) throw otherSize();
+  if (seen === 0) options.onProgress?.({ bytes: 0, total: 0 });
 }
 
 export function otherSize(): VaultError {
