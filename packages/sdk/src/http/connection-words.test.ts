@@ -81,6 +81,18 @@ describe("a failure to connect names its cause and what to set [issue 48]", () =
     const words = connectionWords(error, "https://coffer.example.com/base");
     expect([words.message, words.nextStep]).toEqual([expect.stringMatching(message), expect.stringMatching(nextStep)]);
   });
+
+  it.each([
+    ["Node", new TypeError("fetch failed", { cause: new Error("unexpected redirect") })],
+    ["Deno", new TypeError("Fetch failed: Encountered redirect while redirect mode is set to 'error'")],
+    [
+      "Bun",
+      Object.assign(new TypeError('UnexpectedRedirect fetching "http://127.0.0.1/a"'), { code: "UnexpectedRedirect" }),
+    ],
+  ])("of a redirect, which %s refused [issue 53]", (_runtime, error) => {
+    const words = connectionWords(error, "https://coffer.example.com/base");
+    expect(words).toMatchObject({ code: "redirected", retryable: false });
+  });
 });
 
 describe("a proxy that is named", () => {

@@ -151,9 +151,12 @@ async function probe(baseUrl: string, origin: string): Promise<{ isBlocked: bool
 const lasting = (message: string, nextStep: string): ConnectionWords => ({ message, nextStep, retryable: false });
 const passing = (message: string, nextStep: string): ConnectionWords => ({ message, nextStep, retryable: true });
 
-/** No redirect is followed, and the runtime has no code for it (undici: "unexpected redirect"). */
+/** What `fetch` of Node and of Deno says of a redirect that it was told to refuse. Bun alone has a code for it. */
+const REDIRECT = /^unexpected redirect$|redirect mode is set to 'error'$/;
+
+/** No redirect is followed. */
 function isRedirect(error: unknown): boolean {
-  return isIn(error, ({ message }) => message === "unexpected redirect");
+  return isIn(error, (each) => REDIRECT.test(each.message) || ("code" in each && each.code === "UnexpectedRedirect"));
 }
 
 /** Whether the error, or one of its causes, is so. */

@@ -11,9 +11,9 @@ export function processFacts(): Partial<Pick<NodeJS.Process, "env" | "execArgv">
   return scope.process ?? {};
 }
 
-/** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
+/** Whether request bodies may be streams: Node, Bun, Deno and Workers, which say so of themselves; not browsers. */
 export function canStreamRequests(): boolean {
-  return nodeVersion() !== null;
+  return nodeVersion() !== null || globalThis.navigator?.userAgent === "Cloudflare-Workers";
 }
 
 let mode: "error" | "manual" | null = null;
