@@ -110,7 +110,7 @@ const NIGHTLY = [
   "test/engines/{acceptance,journeys-*,permissions}.test.ts",
   "test/mcp/eval.test.ts",
   "test/operator/{dockerfile,pages,proxies,release}.test.ts",
-  "test/projects/{next,receivers}.test.ts",
+  "test/projects/{next,receivers,runners,runtimes}.test.ts",
   "test/shipped/global-install.test.ts",
   "test/start-{ports,scaled,stopped}.test.ts",
 ];

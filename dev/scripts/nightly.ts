@@ -44,6 +44,8 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "test/operator/release",
       "test/projects/next",
       "test/projects/receivers",
+      "test/projects/runners",
+      "test/projects/runtimes",
       "test/shipped/global-install",
       "test/start-ports",
       "test/start-scaled",

@@ -1,53 +1,15 @@
 /** Small projects of the kinds that people have, with the packed packages: each uploads, downloads, lists, opens a shared vault and verifies a webhook. */
 import { execFile } from "node:child_process";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startStack, type Stack } from "@coffer/devstack";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { makeDirectory } from "../kit/directory.ts";
-import { fetchWithNpm, packInto, plainEnvironment, PUBLISHED, tarballsIn } from "../kit/packed.ts";
+import { describe, expect, it } from "vitest";
+import { plainEnvironment } from "../kit/packed.ts";
+import { PATIENCE_MS, projectsOfFile } from "../kit/projects-here.ts";
 import { NODES, nodeProgram } from "../shipped/nodes.ts";
 
 const execute = promisify(execFile);
-const PATIENCE_MS = 300_000;
-let packed: string;
-let stack: Stack;
-
-beforeAll(async () => {
-  packed = makeDirectory();
-  await packInto(packed, PUBLISHED);
-  stack = await startStack();
-}, PATIENCE_MS);
-
-afterAll(() => stack.close());
-
-/** A copy of the project with what it needs installed. */
-async function install(context: TestContext, kind: string, more: readonly string[] = []): Promise<string> {
-  const directory = join(makeDirectory(), kind);
-  cpSync(join(import.meta.dirname, kind), directory, { recursive: true });
-  const tools = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { devDependencies?: object };
-  if (tools.devDependencies !== undefined) await fetchWithNpm(context, ["ci", "--ignore-scripts"], directory);
-  const words = ["install", "--ignore-scripts", "--no-save", "--no-package-lock"];
-  await fetchWithNpm(context, [...words, ...tarballsIn(packed, PUBLISHED), ...more], directory);
-  return directory;
-}
-
-/**
- * What the program prints. It runs without what tests preload into every program: with `--import`, Node 22.18 loads CommonJS in
- * another way, in which `require` of an ES module with chunks fails.
- */
-async function run(node: string, cwd: string, words: readonly string[]): Promise<string> {
-  const settings = {
-    SERVICE_CONFIG_FILE: stack.credentialsFile,
-    SERVICE_CONFIG_DIR: join(makeDirectory(), "settings"),
-  };
-  const { stdout } = await execute("env", ["-u", "NODE_OPTIONS", node, ...words], {
-    cwd,
-    env: { ...plainEnvironment(), ...settings },
-  });
-  return stdout.trim();
-}
+const { install, run } = projectsOfFile();
 
 describe.each(["node-esm", "commonjs"])("a project of the kind %s", (kind) => {
   it(

@@ -1,72 +1,10 @@
 // An ES module that uses the packed SDK. Prints "done" if all of it works.
-import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
-import { createClient, SdkError } from "@coffer/sdk";
+import * as sdk from "@coffer/sdk";
 import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
-import { verifyWebhook } from "@coffer/sdk/webhooks";
+import * as webhooks from "@coffer/sdk/webhooks";
+import { listenOnNode } from "./node-receiver.mjs";
+import { runScenario } from "./scenario.mjs";
 
-async function main() {
-  const { baseUrl, apiKey, ...settings } = await resolveSettings();
-  const sharedVaults = await openSharedVaults({ baseUrl, apiKey, ...settings });
-  const client = createClient({ baseUrl, credentials: apiKey, sharedVaults });
-  const receiver = await receiveWebhooks(client);
-
-  const name = `project ${randomUUID()}`;
-  const { id: vaultId } = await client.vaults.create({ name, type: "public" });
-  const body = "words ".repeat(50_000);
-  let moved = 0;
-  const onProgress = ({ bytes }) => (moved = bytes);
-  const { file } = await client.files.upload({ vaultId, name: "report.txt", body }, { onProgress });
-  assert.equal(moved, body.length);
-  assert.equal(await (await client.files.download(file.id)).text(), body);
-  assert.deepEqual(
-    (await client.files.list({ vaultId })).items.map((each) => each.name),
-    ["report.txt"],
-  );
-  await assert.rejects(
-    client.files.upload({ vaultId, name: "report.txt", body }),
-    (error) => error instanceof SdkError && error.code === "name_exists",
-  );
-
-  const { id: shared } = await client.vaults.create({ name: `${name}, encrypted`, type: "shared" });
-  const { file: secret } = await client.files.upload({ vaultId: shared, name: "secret.txt", body: "for members" });
-  assert.equal(await (await client.files.download(secret.id)).text(), "for members");
-
-  const event = await receiver.next((each) => each.type === "vault.created");
-  assert.ok(event.timestamp);
-  receiver.close();
-  console.log("done");
-}
-
-/** A receiver on loopback that believes only what verifies. */
-async function receiveWebhooks(client) {
-  const events = [];
-  const secrets = [];
-  const server = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    events.push(await verifyWebhook({ body: Buffer.concat(chunks), headers: request.headers, secrets }));
-    response.writeHead(204).end();
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${server.address().port}/`;
-  const { secret } = await client.webhooks.create({ url, events: ["vault.created"] });
-  secrets.push(secret);
-  return {
-    next: async (fits) => {
-      for (let waited = 0; waited < 30_000; waited += 50) {
-        const event = events.find(fits);
-        if (event !== undefined) return event;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error("no event came");
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-await main();
+const settings = await resolveSettings();
+await runScenario({ sdk, webhooks, settings, sharedVaults: await openSharedVaults(settings), listen: listenOnNode });
+console.log("done");

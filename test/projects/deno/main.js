@@ -1,0 +1,16 @@
+// A program of Deno that uses the packed SDK. Prints "done" if all of it works.
+import * as sdk from "@coffer/sdk";
+import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+import * as webhooks from "@coffer/sdk/webhooks";
+import { runScenario } from "./scenario.mjs";
+
+async function listen(receive) {
+  const answer = async (request) =>
+    new Response(null, { status: await receive({ body: await request.text(), headers: request.headers }) });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  return { url: `http://127.0.0.1:${server.addr.port}/`, close: () => server.shutdown() };
+}
+
+const settings = await resolveSettings();
+await runScenario({ sdk, webhooks, settings, sharedVaults: await openSharedVaults(settings), listen });
+console.log("done");
