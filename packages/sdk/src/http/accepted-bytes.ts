@@ -20,15 +20,19 @@ export const ACCEPTED_BYTES =
  * do and not by their class: those of an iframe or of jsdom have classes of their own.
  */
 export function acceptBytes(value: unknown): BinaryBody | null {
-  if (typeof value === "string") return new TextEncoder().encode(value);
-  if (value instanceof Uint8Array) return value;
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (typeof value === "string") return ownBytes(new TextEncoder().encode(value));
+  if (ArrayBuffer.isView(value)) return ownBytes(value);
   const kind = Object.prototype.toString.call(value);
   if (kind === "[object ArrayBuffer]" || kind === "[object SharedArrayBuffer]")
     return new Uint8Array(value as ArrayBuffer);
   if (typeof value !== "object" || value === null) return null;
   if (isResponse(value)) return value.bodyUsed ? null : (value.body ?? new Uint8Array(0));
   return isBlob(value) || isStream(value) || Symbol.asyncIterator in value ? (value as BinaryBody) : null;
+}
+
+/** The view as a Uint8Array of this realm: test environments with jsdom have the `TextEncoder` of another one. */
+function ownBytes(view: ArrayBufferView): Uint8Array {
+  return view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
 /** The media type that bytes bring along: that of a Blob, a File or a Response. undefined: none, or none that is one. */
@@ -38,8 +42,9 @@ export function typeOfBytes(value: unknown): string | undefined {
   return type !== null && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;|$)/.test(type) ? type : undefined;
 }
 
+/** That of jsdom has no `stream`. */
 export function isBlob(value: object): value is Blob {
-  return "slice" in value && "arrayBuffer" in value && "size" in value && "stream" in value;
+  return "slice" in value && "arrayBuffer" in value && "size" in value;
 }
 
 export function isStream(value: object): value is ReadableStream<Uint8Array> {

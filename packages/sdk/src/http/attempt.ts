@@ -20,6 +20,7 @@ import { errorCode, sanitizeCause } from "./redaction.ts";
 import { canStreamRequests, redirectMode } from "./runtime.ts";
 import { throughMiddleware, type TransportRequest } from "./transports.ts";
 import { underWatch, type Watch } from "./time-limit.ts";
+import { isError } from "./is-error.ts";
 
 /** One call with everything that its attempts share. */
 export interface Call {
@@ -120,7 +121,7 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
       ...(wire.streamed ? { duplex: "half" } : {}),
     };
   } catch (error) {
-    throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
+    throw new ContractError("request", endpoint.id, [isError(error) ? error.message : "cannot be sent"]);
   }
 }
 

@@ -51,14 +51,18 @@ describe("bytes", () => {
     expect(seen.at(-1)).toEqual({ bytes: 0, total: 0 });
   });
 
-  it("of a string go in parts and in calls of the contract too", async () => {
+  it("of a string and of a Blob go in parts and in calls of the contract too", async () => {
     const { client, sent } = await openService();
     const { file } = await client.files.upload({ name: "a.txt", body: TEXT.repeat(20) }, { partBytes: 100 });
     expect(sent.filter(({ method }) => method === "PATCH")).toHaveLength(4);
     expect(await read(client, file.id)).toBe(TEXT.repeat(20));
     const params = { fileId: file.id };
-    await client.call(filesGroup.replace, { params, headers: { "content-type": "text/plain" }, body: TEXT });
-    expect(await read(client, file.id)).toBe(TEXT);
+    const headers = { "content-type": "text/plain" };
+    for (const body of [TEXT, new Blob([TEXT]), blobOfJsdom(TEXT)]) {
+      await client.call(filesGroup.replace, { params, headers, body });
+      expect(await read(client, file.id)).toBe(TEXT);
+      await client.call(filesGroup.replace, { params, headers, body: "" });
+    }
   });
 
   it.each<[string, () => ByteBody]>([
@@ -66,6 +70,7 @@ describe("bytes", () => {
     ["a Buffer", () => Buffer.from(TEXT)],
     ["a view on shared memory", () => new Uint8Array(new SharedArrayBuffer(BYTES.length)).fill(0x61)],
     ["a Blob", () => new Blob([TEXT])],
+    ["a Blob of jsdom, which has no stream", () => blobOfJsdom(TEXT)],
     ["a web stream", () => new Blob([TEXT]).stream()],
     ["the body of an answer", () => new Response(TEXT).body ?? ""],
     ["a generator", () => chunks(BYTES.subarray(0, 3), BYTES.subarray(3))],
@@ -85,6 +90,12 @@ describe("bytes", () => {
     expect([bytes, file.size]).toEqual([BYTES.length, BYTES.length]);
   });
 });
+
+function blobOfJsdom(text: string): Blob {
+  const blob = new Blob([text]);
+  const arrayBuffer = (): Promise<ArrayBuffer> => blob.arrayBuffer();
+  return { size: blob.size, type: "", slice: blob.slice.bind(blob), arrayBuffer } as unknown as Blob;
+}
 
 /** As in jsdom or an iframe: it does what a stream does, and is of another class. */
 function foreignStream(bytes: Uint8Array): ReadableStream<Uint8Array> {

@@ -38,7 +38,7 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
   }
   if (isBlob(source)) {
     if (!streams || source.size === 0) return { body: source, length: null, streamed: false };
-    return { body: countingStream(source.stream(), sending), length: source.size, streamed: true };
+    return { body: countingStream(slicesOf(source), sending), length: source.size, streamed: true };
   }
   if (!streams) {
     const issue = "body: this runtime sends no stream: pass a string, a Uint8Array or a Blob, or name its size";
@@ -100,6 +100,11 @@ export function iterate(source: Chunked): AsyncIterator<Uint8Array> {
       return { done: true, value: undefined };
     },
   };
+}
+
+async function* slicesOf(source: Blob): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let offset = 0; offset < source.size; offset += SLICE_BYTES)
+    yield new Uint8Array(await source.slice(offset, offset + SLICE_BYTES).arrayBuffer());
 }
 
 function sliceStream(source: Uint8Array, moved: (bytes: number) => void): ReadableStream<Uint8Array> {

@@ -2,6 +2,7 @@
 import { errorCode } from "./redaction.ts";
 import { redirectedError } from "./errors.ts";
 import { nodeVersion, processFacts } from "./runtime.ts";
+import { isError } from "./is-error.ts";
 
 export interface ConnectionWords {
   readonly message: string;
@@ -161,7 +162,7 @@ function isRedirect(error: unknown): boolean {
 
 /** Whether the error, or one of its causes, is so. */
 function isIn(error: unknown, matches: (each: Error) => boolean): boolean {
-  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1)
+  for (let each = error, depth = 0; isError(each) && depth < 5; each = each.cause, depth += 1)
     if (matches(each)) return true;
   return false;
 }

@@ -1,5 +1,6 @@
 import { INVITE_PREFIX, KEY_PREFIX, LEGACY_KEY_PREFIX } from "@coffer/contract";
 import { REDACTED } from "./secret.ts";
+import { isError } from "./is-error.ts";
 
 const LONGEST_FOREIGN_TEXT = 500;
 /**
@@ -36,15 +37,15 @@ export function redactText(text: string): string {
  */
 export function sanitizeCause(error: unknown): Error {
   const source = deepest(error);
-  const safe = new Error(redactText(source instanceof Error ? source.message : String(source)));
-  safe.name = source instanceof Error ? redactText(source.name) : "Error";
+  const safe = new Error(redactText(isError(source) ? source.message : String(source)));
+  safe.name = isError(source) ? redactText(source.name) : "Error";
   const code = errorCode(error);
   return code === null ? safe : Object.assign(safe, { code });
 }
 
 /** The system's error code (`ECONNREFUSED` …) of an error or of its cause; null when there is none. */
 export function errorCode(error: unknown): string | null {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+  for (let current = error, depth = 0; isError(current) && depth < 5; current = current.cause, depth += 1) {
     if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(current.code))
       return current.code;
   }
@@ -53,7 +54,6 @@ export function errorCode(error: unknown): string | null {
 
 function deepest(error: unknown): unknown {
   let current = error;
-  for (let depth = 0; current instanceof Error && current.cause instanceof Error && depth < 5; depth += 1)
-    current = current.cause;
+  for (let depth = 0; isError(current) && isError(current.cause) && depth < 5; depth += 1) current = current.cause;
   return current;
 }

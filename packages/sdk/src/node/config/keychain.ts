@@ -5,6 +5,7 @@
 import { createRequire } from "node:module";
 import { SdkError } from "../../http/errors.ts";
 import { Secret } from "../../http/secret.ts";
+import { isError } from "../../http/is-error.ts";
 
 /** What `@napi-rs/keyring` has. */
 interface Keyring {
@@ -39,7 +40,7 @@ function openKeychain(): Keychain {
     try {
       return does(new Entry(SERVICE, account, OPTIONS));
     } catch (error) {
-      throw closed(error instanceof Error ? error.message : "unknown reason");
+      throw closed(isError(error) ? error.message : "unknown reason");
     }
   };
   return {

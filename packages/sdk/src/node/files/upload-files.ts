@@ -11,6 +11,7 @@ import { MAX_BATCHED_BYTES, type UploadManyOptions } from "../../transfer/upload
 import { upload } from "../../transfer/upload.ts";
 import { openFileSource } from "./file-source.ts";
 import { requireTarget, uploadFile, type UploadFileOptions } from "./upload-file.ts";
+import { isError } from "../../http/is-error.ts";
 
 /** A file of this machine that becomes a new one. */
 export interface LocalUpload extends Pick<
@@ -124,7 +125,7 @@ async function outcomeOf(
     const result = await work();
     return result === null ? null : { path, result, error: null };
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!isError(error)) throw error;
     return { path, result: null, error };
   }
 }

@@ -6,6 +6,7 @@
 import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { located } from "../store/durable-file.ts";
+import { isError } from "../../http/is-error.ts";
 
 const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
 
@@ -49,7 +50,7 @@ export async function holdDirectory(place: string): Promise<HeldDirectory> {
       requireRealPath(handle.fd, place);
     },
     withRealPath: (error) => {
-      if (!(error instanceof Error)) return error;
+      if (!isError(error)) return error;
       error.message = error.message.replaceAll(fdPath, place);
       return "path" in error ? located(error, String(error.path).replace(fdPath, place)) : error;
     },

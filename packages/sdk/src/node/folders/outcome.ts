@@ -2,6 +2,7 @@
 import { AbortError, SdkError } from "../../http/errors.ts";
 import { fileErrorCode, isDiskFull } from "../store/durable-file.ts";
 import type { FileReceipt, FolderFailure, FolderReceipt, SkippedItem } from "./options.ts";
+import { isError } from "../../http/is-error.ts";
 
 export class Outcome {
   readonly files: FileReceipt[] = [];
@@ -100,7 +101,7 @@ function describe(error: unknown): Pick<FolderFailure, "code" | "message" | "nex
   if (error instanceof SdkError) return error;
   const code = fileErrorCode(error);
   if (code === null) throw error;
-  const message = error instanceof Error ? error.message : code;
+  const message = isError(error) ? error.message : code;
   return { code, message, nextStep: "Make the file readable or the place writable here, then call again." };
 }
 

@@ -24,6 +24,7 @@ import { markOf } from "../files/file-mark.ts";
 import { holdDirectory, type HeldDirectory } from "./held-directory.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { isLocalTrash, LOCAL_TRASH } from "./trash-name.ts";
+import { isError } from "../../http/is-error.ts";
 
 const CONTENTS = "contents.json";
 const RETENTION_MS = 30 * 24 * 60 * 60_000;
@@ -97,7 +98,7 @@ export class TrashRun implements AsyncDisposable {
       }
     throw configurationError(
       `There can be no trash for ${root}, beside it or in it, so nothing is removed`,
-      cause instanceof Error ? cause : undefined,
+      isError(cause) ? cause : undefined,
     );
   }
 

@@ -2,15 +2,16 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isError } from "../../http/is-error.ts";
 
 /** Node's error code of a failed file operation; null for another kind of error. */
 export function fileErrorCode(error: unknown): string | null {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+  return isError(error) && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
 /** The same error of the system, which names the place: writes to an open file do not. */
 export function located<Thrown>(error: Thrown, place: string): Thrown {
-  return error instanceof Error && "syscall" in error ? Object.assign(error, { path: place }) : error;
+  return isError(error) && "syscall" in error ? Object.assign(error, { path: place }) : error;
 }
 
 /** Whether the disk, or one's share of it, is full. */

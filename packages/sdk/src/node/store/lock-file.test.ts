@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { acquireLock } from "./lock-file.ts";
 import { markOf, processMark, tagOf } from "./process-mark.ts";
@@ -26,6 +26,16 @@ async function takesOver(mark: string, ageMs = 0): Promise<boolean> {
 }
 
 describe("a lock", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  it("is held where the global timers are those of a page, as in jsdom [issue 53]", async () => {
+    vi.stubGlobal("setInterval", () => 1);
+    await using lock = await acquireLock(join(makeDirectory(), "lock"), 0);
+    expect(lock).not.toBeNull();
+  });
+
   it("is held once, named by its process, and gone when it is released", async () => {
     const directory = makeDirectory();
     const path = join(directory, "lock");

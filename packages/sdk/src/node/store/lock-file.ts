@@ -18,6 +18,8 @@ import {
 } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
+// By name: in test environments that imitate a page, the global timers are a page's, which have no `unref`.
+import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lockedError } from "../../http/errors.ts";
 import { fileErrorCode } from "./durable-file.ts";
