@@ -11,16 +11,18 @@ import { fetchWithNpm, packInto, plainEnvironment, PUBLISHED, tarballsIn } from 
 
 const PROJECTS = join(import.meta.dirname, "..", "projects");
 /** What the programs of all kinds share. */
-const SHARED = ["scenario", "node-receiver", "refusals"];
+const SHARED = ["scenario", "node-receiver", "plain-settings", "refusals"];
 
 const execute = promisify(execFile);
 
 /** Longer than any program takes on a busy machine; what hangs is ended by it. */
-export const PATIENCE_MS = 300_000;
+export const PATIENCE_MS = 600_000;
 
 export interface ProjectsHere {
   /** The stack, while the tests run. */
   readonly stack: () => Stack;
+  /** The owner's settings as variables, with the network's text in `NETWORK`, for programs that read no files. */
+  readonly ownerVariables: () => Readonly<Record<string, string>>;
   /** A copy of the project with what it needs installed, and `more` packages. */
   readonly install: (context: TestContext, kind: string, more?: readonly string[]) => Promise<string>;
   /** What the program prints. It has the stack's settings, and those of `environment`. */
@@ -44,6 +46,17 @@ export function projectsOfFile(): ProjectsHere {
   afterAll(() => stack.close());
   return {
     stack: () => stack,
+    ownerVariables: () => {
+      const { profiles } = JSON.parse(readFileSync(stack.credentialsFile, "utf8")) as {
+        readonly profiles: { readonly default: { readonly chainPrivateKey: string } };
+      };
+      return {
+        SERVICE_BASE_URL: stack.baseUrl,
+        SERVICE_API_KEY: stack.apiKey,
+        SERVICE_CHAIN_PRIVATE_KEY: profiles.default.chainPrivateKey,
+        NETWORK: readFileSync(stack.networkFile, "utf8"),
+      };
+    },
     install: async (context, kind, more = []) => {
       const directory = join(makeDirectory(), kind);
       cpSync(join(PROJECTS, kind), directory, { recursive: true });

@@ -1,18 +1,19 @@
 /** The packed packages on runtimes that are not Node: the program of every kind of project, and redirects, which each runtime refuses in its own way. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { blocksOf } from "../../dev/scripts/pages/documents.ts";
 import { listenOnLoopback } from "../kit/loopback.ts";
 import { plainEnvironment } from "../kit/packed.ts";
 import { PATIENCE_MS, programOf, projectsOfFile } from "../kit/projects-here.ts";
 import { REDIRECTED_KEY } from "./refusals.ts";
 
-const { install, run, stack } = projectsOfFile();
+const { install, ownerVariables, run } = projectsOfFile();
 
 const RUNTIMES = [
   { kind: "bun", words: ["run"], paths: ["@oven/bun-linux-x64/bin/bun", "@oven/bun-linux-aarch64/bin/bun"] },
@@ -50,13 +51,19 @@ describe("a project of Workers", () => {
         directory,
         ["64", "arm64"].map((machine) => `@cloudflare/workerd-linux-${machine}/bin/workerd`),
       );
+      const [guide] = blocksOf("docs/guides/workers.md").filter(({ language }) => language === "ts");
+      writeFileSync(join(directory, "guide.ts"), guide?.code ?? "");
       await run(process.execPath, directory, ["node_modules/esbuild/bin/esbuild", ...BUNDLING]);
       await using redirecting = await openRedirects();
-      await using workers = await startWorkers(program, directory, { REDIRECTING_URL: redirecting.baseUrl });
+      await using workers = await startWorkers(program, directory, {
+        REDIRECTING_URL: redirecting.baseUrl,
+        WEBHOOK_SECRET: SECRET,
+      });
       for (const name of ["earlier", "later"])
         for (const path of ["scenario", "redirects"])
-          expect([name, path, await workers.ask(name, path)]).toEqual([name, path, "done"]);
+          expect([name, path, await (await workers.ask(name, path)).text()]).toEqual([name, path, "done"]);
       redirecting.expectNoCredential();
+      await tryGuide((path, init) => workers.ask("guide", path, init));
     },
     PATIENCE_MS,
   );
@@ -64,9 +71,23 @@ describe("a project of Workers", () => {
 
 /** As the tools of Workers bundle. */
 const BUNDLING = [
-  ...["worker.js", "--bundle", "--format=esm", "--outfile=out/worker.js", "--log-level=warning"],
+  ...["worker.js", "guide.ts", "--bundle", "--format=esm", "--outdir=out", "--log-level=warning"],
   ...["--platform=neutral", "--main-fields=module,main", "--conditions=workerd,worker,browser"],
 ];
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** What the guide says of its worker. The file is larger than one request's bytes, and goes through as a stream. */
+async function tryGuide(ask: (path: string, init?: RequestInit) => Promise<Response>): Promise<void> {
+  const body = "words of a guide ".repeat(600_000);
+  const stored = await ask("guide.txt", { method: "PUT", body });
+  expect(stored.status).toBe(201);
+  const { id } = (await stored.json()) as { readonly id: string };
+  expect((await (await ask(id)).text()) === body).toBe(true);
+  const taken = await ask("guide.txt", { method: "PUT", body: "others" });
+  expect([taken.status, await taken.json()]).toEqual([409, { error: "name_exists" }]);
+  expect((await ask("webhooks", { method: "POST", body: "{}" })).status).toBe(400);
+}
 
 /** A service that answers everything with the status in its path, and the origin that it redirects to, which answers. */
 async function openRedirects() {
@@ -99,22 +120,14 @@ async function openRedirects() {
   };
 }
 
-/** Both services of the configuration, in one process that ends with the test. The bindings are the owner's settings. */
+/** In the configuration of the workers. */
+const SOCKETS = 3;
+
+/** All workers of the configuration, in one process that ends with the test. The bindings are the owner's settings. */
 async function startWorkers(program: string, cwd: string, environment: Readonly<Record<string, string>>) {
-  const { baseUrl, apiKey, credentialsFile, networkFile } = stack();
-  const { profiles } = JSON.parse(readFileSync(credentialsFile, "utf8")) as {
-    readonly profiles: { readonly default: { readonly chainPrivateKey: string } };
-  };
   const child = spawn(program, ["serve", "config.capnp", "--control-fd=3"], {
     cwd,
-    env: {
-      ...plainEnvironment(),
-      ...environment,
-      SERVICE_BASE_URL: baseUrl,
-      SERVICE_API_KEY: apiKey,
-      SERVICE_CHAIN_PRIVATE_KEY: profiles.default.chainPrivateKey,
-      NETWORK: readFileSync(networkFile, "utf8"),
-    },
+    env: { ...plainEnvironment(), ...ownerVariables(), ...environment },
     stdio: ["ignore", "inherit", "inherit", "pipe"],
   });
   const ended = once(child, "exit");
@@ -122,13 +135,14 @@ async function startWorkers(program: string, cwd: string, environment: Readonly<
   for await (const line of createInterface(child.stdio[3] as Readable)) {
     const { event, socket, port } = JSON.parse(line) as { event: string; socket: string; port: number };
     if (event === "listen") ports.set(socket, port);
-    if (ports.size === 2) break;
+    if (ports.size === SOCKETS) break;
   }
   return {
-    ask: async (name: string, path: string): Promise<string> => {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
-      return (await fetch(`http://127.0.0.1:${String(ports.get(name))}/${path}`, { signal })).text();
-    },
+    ask: (name: string, path: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(`http://127.0.0.1:${String(ports.get(name))}/${path}`, {
+        ...init,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      }),
     [Symbol.asyncDispose]: async (): Promise<void> => {
       child.kill();
       await ended;

@@ -6,16 +6,25 @@ const config :Workerd.Config = (
   services = [
     (name = "earlier", worker = .earlier),
     (name = "later", worker = .later),
+    (name = "guide", worker = .guide),
     (name = "internet", network = (allow = ["local"])),
   ],
   sockets = [
     (name = "earlier", address = "127.0.0.1:0", http = (), service = "earlier"),
     (name = "later", address = "127.0.0.1:0", http = (), service = "later"),
+    (name = "guide", address = "127.0.0.1:0", http = (), service = "guide"),
   ],
 );
 
 const earlier :Workerd.Worker = (modules = .modules, bindings = .bindings, compatibilityDate = "2025-09-01");
 const later :Workerd.Worker = (modules = .modules, bindings = .bindings, compatibilityDate = "2026-08-04");
+
+# The worker of docs/guides/workers.md.
+const guide :Workerd.Worker = (
+  modules = [(name = "guide.js", esModule = embed "out/guide.js")],
+  bindings = .bindings,
+  compatibilityDate = "2025-09-01",
+);
 
 const modules :List(Workerd.Worker.Module) = [(name = "worker.js", esModule = embed "out/worker.js")];
 const bindings :List(Workerd.Worker.Binding) = [
@@ -24,4 +33,5 @@ const bindings :List(Workerd.Worker.Binding) = [
   (name = "SERVICE_CHAIN_PRIVATE_KEY", fromEnvironment = "SERVICE_CHAIN_PRIVATE_KEY"),
   (name = "NETWORK", fromEnvironment = "NETWORK"),
   (name = "REDIRECTING_URL", fromEnvironment = "REDIRECTING_URL"),
+  (name = "WEBHOOK_SECRET", fromEnvironment = "WEBHOOK_SECRET"),
 ];
