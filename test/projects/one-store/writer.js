@@ -12,9 +12,11 @@ await runScenario({ sdk, webhooks, settings, sharedVaults, listen: listenOnNode 
 
 const client = sdk.createClient({ baseUrl: settings.baseUrl, credentials: settings.apiKey, sharedVaults });
 await client.files.upload({ vaultId, name: `${number}.txt`, body: number });
-const outcome = await client.files.upload({ vaultId, name: "wanted.txt", body: number }).then(
-  () => "stored",
-  (error) => error.code,
-);
+let outcome = "stored";
+try {
+  await client.files.upload({ vaultId, name: "wanted.txt", body: number });
+} catch (error) {
+  outcome = error.code;
+}
 if (parentPort === null) process.send(outcome);
 else parentPort.postMessage(outcome);
