@@ -1,13 +1,14 @@
 /** Small projects with the packed packages (`test/projects`), and the stack that their programs use. */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startStack, type Stack } from "@coffer/devstack";
 import { afterAll, beforeAll, type TestContext } from "vitest";
 import { makeDirectory } from "./directory.ts";
-import { fetchWithNpm, packInto, plainEnvironment, PUBLISHED, tarballsIn } from "./packed.ts";
+import { installProject } from "../projects/install.ts";
+import { packInto, plainEnvironment, PUBLISHED } from "./packed.ts";
 
 const PROJECTS = join(import.meta.dirname, "..", "projects");
 /** What the programs of all kinds share. */
@@ -57,16 +58,7 @@ export function projectsOfFile(): ProjectsHere {
         NETWORK: readFileSync(stack.networkFile, "utf8"),
       };
     },
-    install: async (context, kind, more = []) => {
-      const directory = join(makeDirectory(), kind);
-      cpSync(join(PROJECTS, kind), directory, { recursive: true });
-      writeShared(directory);
-      const tools = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { devDependencies?: object };
-      if (tools.devDependencies !== undefined) await fetchWithNpm(context, ["ci", "--ignore-scripts"], directory);
-      const words = ["install", "--ignore-scripts", "--no-save", "--no-package-lock"];
-      await fetchWithNpm(context, [...words, ...tarballsIn(packed, PUBLISHED), ...more], directory);
-      return directory;
-    },
+    install: (context, kind, more = []) => installProject(context, kind, { packed, more, prepare: writeShared }),
     // Without what tests preload into every program: with `--import`, Node 22.18 loads CommonJS in another way, in which `require` of an ES
     // module with chunks fails.
     run: async (program, cwd, words, environment = {}) => {
