@@ -51,9 +51,13 @@ export async function fetchWithNpm(context: TestContext, words: readonly string[
   }
 }
 
-/** The environment without what the tests preload, and without what npm says about its own command. Programs that name their interpreter find this Node first. */
+/**
+ * The environment without what the tests preload, without settings of Coffer, and without what npm says about its own command. Programs
+ * that name their interpreter find this Node first.
+ */
 export function plainEnvironment(): NodeJS.ProcessEnv {
-  const { npm_config_local_prefix: _prefix, INIT_CWD: _cwd, NODE_OPTIONS: _options, ...env } = process.env;
+  const { npm_config_local_prefix: _prefix, INIT_CWD: _cwd, NODE_OPTIONS: _options, ...rest } = process.env;
+  const env = Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith("SERVICE_")));
   return { ...env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` };
 }
 
