@@ -41,7 +41,7 @@ interface Outcome {
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
 const PROJECTS = { tests: "tests*", deep: "deep*" };
 /** By suite, how many files at a time on two processors. Many of the deep tests wait for programs that they killed or started. */
-const WORKERS = { tests: 6, deep: 6 };
+const WORKERS = { tests: 6, deep: 5 };
 
 /** Test files that are run and scanned together. */
 interface Suite {

@@ -14,7 +14,8 @@ it("nothing that the attack suite tries succeeds, and what it holds back costs n
     console.log(`${name}: ${String(checks)} checks ${notes.join("; ")}`);
     expect(findings.join("\n"), name).toBe("");
   }
-});
+  // Some of it waits for the clock: beside other tests it takes many minutes.
+}, 1_800_000);
 
 it("finds the places of ids in the contract by itself", () => {
   const places = placesOf(endpointsOf(api)).map(nameOf);

@@ -194,9 +194,12 @@ export class EncryptedCodec implements UploadCodec {
   }
 
   async #start(view: VaultView): Promise<EncodedVersion> {
+    // First the vault, then the file: a node that made the vault's state up is the cause of what the file looks like.
+    const writing = await this.#vault.writingKey(view, useOf(this.#target));
     const before = await this.#readBefore();
     return createVersion(this.#vault, view, this.#plaintext, this.#target, {
       ...this.#options,
+      writing,
       before,
       beforeEnd: (place) => this.#requirePlace(place, { maxAge: 0 }),
     });

@@ -66,6 +66,7 @@ export interface EncodedVersion {
 }
 
 export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
+  readonly writing: WritingKey;
   /** What the version follows. null: a new file. */
   readonly before: Before | null;
   /** Keeps the version over a crash. null: nothing does. */
@@ -83,9 +84,8 @@ export async function createVersion(
   view: VaultView,
   content: Plaintext,
   target: SharedUploadTarget,
-  { before, journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
+  { writing, before, journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
 ): Promise<EncodedVersion> {
-  const writing = await vault.writingKey(view, useOf(target));
   const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
   const plan = await newFilePlan(vault.platform, {
     fileId,
