@@ -47,9 +47,11 @@ function backstageOf(baseUrl: string, environment: Readonly<Record<"SERVICE_DATA
   };
 }
 
-describeClient("the server in process", () =>
-  openServer((server) => ({ baseUrl: server.baseUrl, transport: inProcessTransport(fetchHandler(server.app)) })),
-);
+// `createFake` and the server's own tests run the client in process as well.
+if (process.env["COFFER_TEST_COUNTS"] === "full")
+  describeClient("the server in process", () =>
+    openServer((server) => ({ baseUrl: server.baseUrl, transport: inProcessTransport(fetchHandler(server.app)) })),
+  );
 
 describeClient("the server over a socket", () => openServer((server) => ({ baseUrl: server.baseUrl })));
 

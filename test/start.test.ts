@@ -345,7 +345,8 @@ describe("npm start --once", () => {
     Array.from({ length: 80 }, (_, number) => [`f${String(number).padStart(3, "0")}`, `content ${String(number)}`]),
   );
 
-  it("ends with 1 when a file does not come back as it is here, and when deliveries do not arrive", async () => {
+  it("ends with 1 when a file does not come back as it is here, and when deliveries do not arrive", async (context) => {
+    skipUnlessFull(context);
     const folder = await makeFolder(base, many);
     // Nobody listens there: every attempt fails on its way.
     const env = { SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9" };

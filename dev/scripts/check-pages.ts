@@ -1,5 +1,5 @@
 // Does what a reader does with the pages: `npm run check:pages`. It copies the tree, pastes `npm start`, and then each block of the README and
-// of a third of the other pages, drawn by a seed that it prints, as it stands, in order: a home directory and a terminal for each page, one stack
+// of a fifth of the other pages, drawn by a seed that it prints, as it stands, in order: a home directory and a terminal for each page, one stack
 // for all. `--seed N` draws the same pages again; with `--all` it reads every page, and runs what takes longer than two minutes, too.
 // What `npm start` itself prints is run by test/start.test.ts. Nothing is adapted. Blocks that are not run say why (`<!-- not run: REASON -->`); the
 // last line counts them. Words after `--` choose pages by parts of their names.
@@ -44,7 +44,7 @@ const ASKED = /^next: (?:run it in a terminal|pass --)/m;
 const BROKEN: Program = { place: "a program that must not compile", code: "const n: number = 'one';\n", blocks: [] };
 
 /** Of the pages beside the README, one in so many is read unless all are asked for. */
-const PART = 3;
+const PART = 5;
 
 const { values, positionals: chosen } = parseArgs({
   options: { all: { type: "boolean", default: false }, seed: { type: "string" } },

@@ -15,52 +15,20 @@ const RESULTS = path.join("test", "nightly.json");
 
 /**
  * `counted`: globs; of the test files that they match, those run that have full counts. `whole`: every test file runs whose path contains
- * one of these. `script`: a script of package.json, with its arguments.
+ * one of these. Both leave out what only `project`, one of vitest.config.ts, has. `script`: a script of package.json, with its arguments.
  */
 type Suite =
   | { readonly counted: readonly string[]; readonly whole?: readonly string[] }
   | { readonly whole: readonly string[] }
+  | { readonly project: string }
   | { readonly script: readonly string[] };
 
 const SUITES: Readonly<Record<string, Suite>> = {
-  programs: {
-    whole: [
-      "packages/cli/src/closed-streams",
-      "packages/cli/src/examples",
-      "packages/mcp/src/interop",
-      "server/src/schema/postgres-plans",
-      "test/chain/gas-of-acts",
-      "test/chain/publish",
-      "test/cli/accounts",
-      "test/cli/completion",
-      "test/cli/first-hours",
-      "test/cli/memory",
-      "test/cli/recording",
-      "test/cli/second-machine",
-      "test/mcp/eval",
-      "test/operator/dockerfile",
-      "test/operator/pages",
-      "test/operator/proxies",
-      "test/operator/release",
-      "test/projects/next",
-      "test/projects/receivers",
-      "test/projects/runners",
-      "test/projects/runtimes",
-      "test/shipped/global-install",
-      "test/start-ports",
-      "test/start-scaled",
-      "test/start-stopped",
-    ],
-  },
+  // What no other run has: NIGHTLY of vitest.config.ts.
+  programs: { project: "nightly*" },
   formats: { counted: ["packages/{chain,contract,crypto}/src/**/*", "dev/localnet/src/**/*", "test/{chain,move}/*"] },
   clients: {
-    counted: [
-      "packages/{cli,mcp,sdk,tasks}/src/**/*",
-      "test/signers/*",
-      "test/{cli,mcp,shipped}/*",
-      "test/start*",
-      "test/shared-vaults/scale*",
-    ],
+    counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/{cli,mcp,shipped}/*", "test/start*"],
   },
   server: {
     counted: [
@@ -84,7 +52,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   campaigns: { whole: ["test/any-answer", "test/security/attack/attack", "test/fuzz"] },
   // Alone, since whatever runs beside it changes what it measures.
   timing: { whole: ["test/security/attack/sign-in-timing"] },
-  journeys: { whole: ["test/journeys/journeys", "test/engines"] },
+  journeys: { whole: ["test/journeys/journeys"] },
   pages: { script: ["check:pages", "--all"] },
 };
 
@@ -139,7 +107,7 @@ async function runSuite(name: string): Promise<SuiteResult> {
   if (suite === undefined) throw new Error(`There is no suite ${name}: name one of ${Object.keys(SUITES).join(", ")}`);
   const started = performance.now();
   const { passed, failed, skipped } =
-    "script" in suite ? await runScript(suite.script) : await runVitest(filesOf(suite));
+    "script" in suite ? await runScript(suite.script) : await runVitest(argumentsOf(suite));
   const minutes = Math.round((performance.now() - started) / 6000) / 10;
   const counts = `${passed} passed, ${failed} failed, ${skipped.length} skipped`;
   console.log(
@@ -149,13 +117,15 @@ async function runSuite(name: string): Promise<SuiteResult> {
   return { commit, passed, failed, skipped: skipped.length, minutes };
 }
 
-function filesOf(suite: Exclude<Suite, { readonly script: unknown }>): string[] {
+/** What Vitest is told to run. */
+function argumentsOf(suite: Exclude<Suite, { readonly script: unknown }>): string[] {
+  if ("project" in suite) return [`--project=${suite.project}`];
   const patterns = "counted" in suite ? suite.counted : [];
   const counted = globSync(
     patterns.map((pattern) => `${pattern}.test.ts`),
     { cwd: ROOT, exclude: ["**/node_modules/**"] },
   ).filter((file) => readFileSync(path.join(ROOT, file), "utf8").includes("COFFER_TEST_COUNTS"));
-  return [...counted, ...(suite.whole ?? [])];
+  return ["--project=!nightly*", ...counted, ...(suite.whole ?? [])];
 }
 
 type Counts = Pick<VitestResults, "passed" | "failed" | "skipped">;
@@ -166,7 +136,7 @@ async function runScript([name = "", ...args]: readonly string[]): Promise<Count
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] };
 }
 
-async function runVitest(files: readonly string[]): Promise<Counts> {
+async function runVitest(args: readonly string[]): Promise<Counts> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-nightly-"));
   using memory = openMemoryScratch();
   try {
@@ -174,7 +144,7 @@ async function runVitest(files: readonly string[]): Promise<Counts> {
     const reporters = ["default", path.join(ROOT, "dev/scripts/vitest-results.ts")].map((name) => `--reporter=${name}`);
     const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
     // Four at a time on two processors: many wait for programs that they killed or started.
-    const code = await runNode([vitest, "run", "--maxWorkers=4", ...reporters, ...files], {
+    const code = await runNode([vitest, "run", "--maxWorkers=4", ...reporters, ...args], {
       ...memory.environment,
       COFFER_TEST_COUNTS: "full",
       COFFER_TEST_RESULTS: file,

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { TestContext } from "vitest";
 import { openDevtools, type Devtools } from "./devtools.ts";
+import { processesOf } from "./processes.ts";
 
 /** A path or a name on PATH; empty: the usual names. */
 const VARIABLE = "COFFER_CHROMIUM";
@@ -85,6 +86,8 @@ export async function startChromium(program: string, proxy: string): Promise<Chr
     await Promise.race([exited, pause(5_000, undefined, { ref: false })]);
     endGroup(child);
     await exited;
+    // A process that was killed is listed until the system has taken it down, which the exit of the first does not wait for.
+    for (let tries = 0; tries < 100 && processesOf(directory).length > 0; tries += 1) await pause(50);
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   };
   try {

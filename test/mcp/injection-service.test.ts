@@ -6,6 +6,7 @@ import { serviceOfFile } from "../kit/service-here.ts";
 import { openToolsHere } from "../kit/tools-here.ts";
 import { FORMS, obey, written, type Order } from "./obedient.ts";
 
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const newAccount = serviceOfFile();
 const URL_OF_OWNER = "https://receiver.example/owner";
 const NOBODY = `0x${"66".repeat(32)}`;
@@ -121,8 +122,8 @@ async function openScene() {
 it("an agent that obeys all that a service says harms nothing", async () => {
   const { client, connect, calls, orders, requireUnharmed } = await openScene();
   const seen = new Map(Object.keys(CARRIERS).map((name) => [name, 0]));
-  for (const order of orders)
-    for (const form of FORMS)
+  for (const [at, order] of orders.entries())
+    for (const form of FULL ? FORMS : [FORMS[at % FORMS.length]!])
       for (const [carrier, poison] of Object.entries(CARRIERS)) {
         const text = form(written(order)).slice(0, 290);
         // One conversation. What it is told comes from the hostile service, what it does reaches the real one.

@@ -165,7 +165,9 @@ it("an agent that obeys every text sends nothing out, loses nothing and escapes 
       if (!FULL && form !== at % FORMS.length) continue;
       const text = words(written(order));
       const fitting = Buffer.byteLength(text) <= 240 && !text.includes("/") ? NAME_CARRIERS : {};
-      for (const carrier of Object.values({ ...CARRIERS, ...fitting })) {
+      for (const [number, carrier] of Object.values({ ...CARRIERS, ...fitting }).entries()) {
+        // And every other carrier.
+        if (!FULL && number % 2 !== at % 2) continue;
         const show = await carrier(text, at * FORMS.length + form);
         const done = new Set<string>();
         texts += 1;
@@ -175,6 +177,6 @@ it("an agent that obeys every text sends nothing out, loses nothing and escapes 
     }
     await requireUnharmed();
   }
-  expect(texts).toBeGreaterThanOrEqual(FULL ? 200 : 60);
-  expect(obeyed).toBeGreaterThan(FULL ? 150 : 45);
+  expect(texts).toBeGreaterThanOrEqual(FULL ? 200 : 30);
+  expect(obeyed).toBeGreaterThan(FULL ? 150 : 20);
 });

@@ -3,6 +3,8 @@ import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import configuration from "../../vitest.config.ts";
 import { OBSERVABLES } from "../journeys/programs/observable-requirements.ts";
+import { isBuilt } from "../journeys/programs/run.ts";
+import { journeysOn } from "../journeys/programs/samples.ts";
 import { citationsIn, claimIdsIn, claimsIn, findCitations, tableRowsIn } from "./claims.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -10,11 +12,19 @@ const page = readFileSync(join(ROOT, "docs/threat-model.md"), "utf8");
 const claims = claimsIn(page);
 /** What runs the observables of the journeys. */
 const JOURNEY_TESTS = ["journeys", "journeys-stack", "journeys-shared"].map((name) => `test/journeys/${name}.test.ts`);
+/** Observables of journeys that run without the full counts. */
+const isShort = new Set(
+  (["stack", "network"] as const).flatMap((ground) =>
+    (["sample", "rest"] as const)
+      .flatMap((which) => journeysOn(ground, which))
+      .flatMap(({ observables }) => observables.filter((each) => isBuilt(each, ground)).map(({ id }) => id)),
+  ),
+);
 /** Journeys (`[J20]`) are cited in the same brackets: their letter begins no claim. */
 const letters = new Set(claims.map(({ id }) => id?.[0]));
 const citations = [
   ...findCitations(ROOT),
-  ...OBSERVABLES.filter(({ status }) => status === "built").flatMap(({ id: title, text }) =>
+  ...OBSERVABLES.filter(({ id, status }) => status === "built" && isShort.has(id)).flatMap(({ id: title, text }) =>
     claimIdsIn(text).map((id) => ({ id, file: JOURNEY_TESTS[0] ?? "", title, runs: true })),
   ),
 ].filter(({ id }) => letters.has(id[0]));

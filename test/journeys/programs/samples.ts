@@ -12,7 +12,7 @@ export const LIMIT = 600_000;
  * `test/journeys/http`; an older server, what changed, searches and rewinding beside their features).
  */
 const NIGHTLY: Readonly<Record<Ground, readonly string[]>> = {
-  stack: ["J12", "J14", "J18", "J19", "J20", "J21", "J23", "J24"],
+  stack: ["J1", "J11", "J12", "J13", "J14", "J18", "J19", "J20", "J21", "J23", "J24"],
   network: ["J15", "J16", "J20", "J21", "J22", "J23", "J24"],
 };
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
