@@ -113,7 +113,7 @@ const NIGHTLY = [
   "test/first-hours/*.test.ts",
   "test/mcp/{eras,eval,looking,matrix,offers,room,sizes}.test.ts",
   "test/operator/{dockerfile,pages,proxies,release}.test.ts",
-  "test/projects/{next,receivers,runners,runtimes,vite-react}.test.ts",
+  "test/projects/{next,receivers,runners,runtimes}.test.ts",
   "test/shared-vaults/scale.test.ts",
   "test/shipped/global-install.test.ts",
   "test/start-{ports,scaled,stopped}.test.ts",

@@ -17,8 +17,8 @@ import { OFTEN_CUT, read, sharedStack } from "../kit/shared-scene.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** Writes that the service confirmed, of both processes together. */
-const WRITES = FULL ? { sdk: 10_000, tools: 500, commands: 100 } : { sdk: 200, tools: 25, commands: 6 };
-const FILES = FULL ? 50 : 25;
+const WRITES = FULL ? { sdk: 10_000, tools: 500, commands: 100 } : { sdk: 500, tools: 50, commands: 10 };
+const FILES = 50;
 const FIRST = "the first version";
 
 const stack = sharedStack(OFTEN_CUT);

@@ -1,4 +1,5 @@
 /** Builds, checks, signs, sends and awaits one transaction. */
+import { isError } from "@coffer/contract";
 import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactions";
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { checkBuiltTransaction } from "./transaction-check.ts";
@@ -114,7 +115,7 @@ async function findShown(chain: Executor, digest: string): Promise<Executed | nu
     });
     return { ...(result.Transaction ?? result.FailedTransaction), digest };
   } catch (cause) {
-    if (cause instanceof Error && "reason" in cause && cause.reason === "notFound") return null;
+    if (isError(cause) && "reason" in cause && cause.reason === "notFound") return null;
     throw new ChainError("chain_unavailable", { cause });
   }
 }

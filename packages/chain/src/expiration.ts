@@ -2,6 +2,7 @@
  * How long a signed transaction is valid: a node, a crash or anybody else who holds one back must not have it executed
  * much later.
  */
+import { isError } from "@coffer/contract";
 import { bcs } from "@mysten/sui/bcs";
 import { ChainError } from "./errors.ts";
 import type { NetworkConfiguration } from "./network.ts";
@@ -55,7 +56,7 @@ export async function validNow(source: EpochSource, epochs: Epochs = 2): Promise
  * of sui-types).
  */
 export function takesOneEpochOnly(refusal: unknown): boolean {
-  for (let error = refusal; error instanceof Error; error = error.cause)
+  for (let error = refusal; isError(error); error = error.cause)
     if (error.message.includes("min_epoch must equal max_epoch")) return true;
   return false;
 }

@@ -1,4 +1,5 @@
 /** The questions to a chain node, with every failure named. */
+import { isError } from "@coffer/contract";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { ChainError } from "./errors.ts";
 import type { NetworkConfiguration } from "./network.ts";
@@ -45,7 +46,7 @@ export async function findObject({ client }: Pick<Node, "client">, objectId: str
     }),
   );
   const [object] = objects;
-  if (object === undefined || object instanceof Error) {
+  if (object === undefined || isError(object)) {
     if (object !== undefined && "reason" in object && object.reason === "notFound") return null;
     throw new ChainError("chain_unavailable", { cause: object });
   }

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { expect, it } from "vitest";
 import { CHAIN_ERRORS, ChainError } from "./errors.ts";
@@ -84,6 +85,13 @@ it("tells a node that does not answer from one that refuses", () => {
   }
   for (const refusal of [coded("INVALID_ARGUMENT"), coded("NOT_FOUND"), new Error("text"), "text", null])
     expect(isUnreachable(refusal)).toBe(false);
+});
+
+it("knows the failures of a request from another realm, as test runners have them [issue 53]", () => {
+  const foreign: unknown = runInNewContext(`new Error("wrapped", { cause: new TypeError("fetch failed") })`);
+  expect(foreign).not.toBeInstanceOf(Error);
+  expect(isUnreachable(foreign)).toBe(true);
+  expect(toChainError(foreign, ids).code).toBe("chain_unavailable");
 });
 
 it("passes on its own errors, keeps the cause, and repeats no word of a node", () => {

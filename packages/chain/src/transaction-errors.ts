@@ -1,4 +1,5 @@
 /** Why a transaction was refused, in our words: Move aborts and gas errors. */
+import { isError } from "@coffer/contract";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { SimulationError } from "@mysten/sui/client";
 import { ChainError, type ChainErrorCode } from "./errors.ts";
@@ -48,7 +49,7 @@ export function toChainError(cause: unknown, network: PackageIds): ChainError {
   const abort = findAbort(error, network);
   if (abort !== null) return new ChainError(CODE_OF[abort], { cause });
   if (error !== undefined) return new ChainError(isGas(error.message) ? "no_gas" : "transaction_failed", { cause });
-  if (cause instanceof Error && isGas(cause.message)) return new ChainError("no_gas", { cause });
+  if (isError(cause) && isGas(cause.message)) return new ChainError("no_gas", { cause });
   return new ChainError(isUnreachable(cause) ? "chain_unavailable" : "transaction_failed", { cause });
 }
 
@@ -64,9 +65,9 @@ const UNREACHABLE = /^(UNAVAILABLE|DEADLINE_EXCEEDED|CANCELLED|UNKNOWN|INTERNAL|
 
 /** Whether a request may have been lost on its way, or its answer on the way back. */
 export function isUnreachable(cause: unknown): boolean {
-  for (let error = cause; error instanceof Error; error = error.cause) {
+  for (let error = cause; isError(error); error = error.cause) {
     if ("code" in error && typeof error.code === "string") return UNREACHABLE.test(error.code);
-    if (error instanceof TypeError || error.name === "TimeoutError") return true;
+    if (error.name === "TypeError" || error.name === "TimeoutError") return true;
   }
   return false;
 }

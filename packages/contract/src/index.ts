@@ -82,6 +82,7 @@ export {
   type ZkloginProofPoints,
 } from "./identity-provider.ts";
 export { INVITE_HOURS, invitesGroup, type CreatedInvite, type Invite, type RedeemedInvite } from "./invites.ts";
+export { isError } from "./is-error.ts";
 export { describeIssues } from "./issue-texts.ts";
 export { fileCommitGroup, MAX_COMMIT_BYTES, MAX_COMMIT_CHANGES } from "./file-commit.ts";
 export { itemActsGroup } from "./item-acts.ts";

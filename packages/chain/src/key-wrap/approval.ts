@@ -1,4 +1,5 @@
 /** The question that key servers put to the chain: may this address have the keys of these identities? */
+import { isError } from "@coffer/contract";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
@@ -107,7 +108,7 @@ function verdictOf(status: SuiClientTypes.ExecutionStatus): ApprovalVerdict {
 
 /** The node answers NOT_FOUND for an input object that is not there. */
 function missingObject(error: unknown): "vault_missing" {
-  const isMissing = error instanceof Error && "code" in error && error.code === "NOT_FOUND";
+  const isMissing = isError(error) && "code" in error && error.code === "NOT_FOUND";
   if (isMissing) return "vault_missing";
   throw error;
 }

@@ -1,4 +1,5 @@
 /** Whether key servers answer: for `checkAccess`, in words. No decision depends on it. */
+import { isError } from "@coffer/contract";
 import { ChainError, type ChainErrorCode } from "../errors.ts";
 import { openKeyServers, nameKeyServer, type KeyServerGroup } from "./key-server-group.ts";
 import type { KeyServer } from "../network.ts";
@@ -33,8 +34,7 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
   const { reads, fetch, network } = parts;
   const options = { client: reads.client, fetch, timeout: PATIENCE, keys: 0, network: network.network };
   const group = await withPatience(openKeyServers(set, options)).catch((error: unknown) => error);
-  if (group instanceof Error || !isGroup(group))
-    return set.servers.map((server) => status(server, explainUnread(group)));
+  if (isError(group) || !isGroup(group)) return set.servers.map((server) => status(server, explainUnread(group)));
   return await Promise.all(set.servers.map(async (server) => status(server, await askService(parts, group, server))));
 }
 
@@ -89,7 +89,7 @@ async function askService(
     if (response.ok || aggregatorUrl !== undefined) return { state: "ok" };
     return failed(`It answers with HTTP status ${response.status}.`);
   } catch (error) {
-    const slow = error instanceof Error && error.name === "TimeoutError";
+    const slow = isError(error) && error.name === "TimeoutError";
     const code = systemCode(error);
     return failed(slow ? "It takes too long to answer." : `It cannot be reached${code === null ? "" : ` (${code})`}.`);
   }
@@ -97,7 +97,7 @@ async function askService(
 
 /** What the system says of a failed request: ECONNREFUSED, or of a certificate. */
 function systemCode(error: unknown): string | null {
-  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1)
+  for (let each = error, depth = 0; isError(each) && depth < 5; each = each.cause, depth += 1)
     if ("code" in each && typeof each.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(each.code)) return each.code;
   return null;
 }

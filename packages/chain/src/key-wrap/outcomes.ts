@@ -1,4 +1,5 @@
 /** Each key server's answer to one question. SealClient reports one error for all of them, often the least helpful one. */
+import { isError } from "@coffer/contract";
 
 /** A key server's refusals, as far as they matter here (MystenLabs/seal `crates/key-server/src/errors.rs`). */
 const REFUSALS = [
@@ -186,5 +187,5 @@ function parseObject(text: string): object | null {
 function outcomeOfFailure(signal: AbortSignal | null): Outcome {
   if (signal?.aborted !== true) return { kind: "unreachable" };
   const { reason } = signal as { reason: unknown };
-  return reason instanceof Error && reason.name === "TimeoutError" ? { kind: "timeout" } : { kind: "cancelled" };
+  return isError(reason) && reason.name === "TimeoutError" ? { kind: "timeout" } : { kind: "cancelled" };
 }

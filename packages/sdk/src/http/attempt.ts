@@ -1,5 +1,5 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
-import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
+import { type EndpointDefinition, HEADERS, isBytes, isError } from "@coffer/contract";
 import { isBlob } from "./accepted-bytes.ts";
 import { loadErrorSentences } from "./load-error-sentences.ts";
 import { guardStream } from "./guarded-stream.ts";
@@ -20,7 +20,6 @@ import { errorCode, sanitizeCause } from "./redaction.ts";
 import { canStreamRequests, redirectMode } from "./runtime.ts";
 import { throughMiddleware, type TransportRequest } from "./transports.ts";
 import { underWatch, type Watch } from "./time-limit.ts";
-import { isError } from "./is-error.ts";
 
 /** One call with everything that its attempts share. */
 export interface Call {

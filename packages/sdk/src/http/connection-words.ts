@@ -1,8 +1,8 @@
 /** Why no answer came, and what to set, in words: loaded with the first such failure, since most programs never show one. */
+import { isError } from "@coffer/contract";
 import { errorCode } from "./redaction.ts";
 import { redirectedError } from "./errors.ts";
 import { nodeVersion, processFacts } from "./runtime.ts";
-import { isError } from "./is-error.ts";
 
 export interface ConnectionWords {
   readonly message: string;

@@ -1,6 +1,5 @@
-import { INVITE_PREFIX, KEY_PREFIX, LEGACY_KEY_PREFIX } from "@coffer/contract";
+import { INVITE_PREFIX, KEY_PREFIX, LEGACY_KEY_PREFIX, isError } from "@coffer/contract";
 import { REDACTED } from "./secret.ts";
-import { isError } from "./is-error.ts";
 
 const LONGEST_FOREIGN_TEXT = 500;
 /**

@@ -1,3 +1,4 @@
+import { isError } from "@coffer/contract";
 import ky from "ky";
 import { redirectMode } from "./runtime.ts";
 
@@ -64,7 +65,7 @@ export function inProcessTransport(fetchLike: (request: Request) => Response | P
     new Promise((resolve, reject) => {
       const { signal } = request;
       const refuse = (): void => {
-        reject(signal.reason instanceof Error ? signal.reason : new DOMException("Aborted", "AbortError"));
+        reject(isError(signal.reason) ? signal.reason : new DOMException("Aborted", "AbortError"));
       };
       if (signal.aborted) {
         refuse();

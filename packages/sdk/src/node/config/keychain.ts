@@ -2,10 +2,10 @@
  * Keys in the keychain of the system: macOS' Keychain, Windows' Credential Manager, the Secret Service elsewhere. The package
  * that opens it is an optional peer, and is loaded when a key is wanted of it.
  */
+import { isError } from "@coffer/contract";
 import { createRequire } from "node:module";
 import { SdkError } from "../../http/errors.ts";
 import { Secret } from "../../http/secret.ts";
-import { isError } from "../../http/is-error.ts";
 
 /** What `@napi-rs/keyring` has. */
 interface Keyring {

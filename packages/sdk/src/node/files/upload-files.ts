@@ -1,4 +1,5 @@
 /** Several files of this machine in one call. */
+import { isError } from "@coffer/contract";
 import type { FileHandle } from "node:fs/promises";
 import { connectionOf, type Client } from "../../client.ts";
 import { inLanes } from "../../http/concurrency.ts";
@@ -11,7 +12,6 @@ import { MAX_BATCHED_BYTES, type UploadManyOptions } from "../../transfer/upload
 import { upload } from "../../transfer/upload.ts";
 import { openFileSource } from "./file-source.ts";
 import { requireTarget, uploadFile, type UploadFileOptions } from "./upload-file.ts";
-import { isError } from "../../http/is-error.ts";
 
 /** A file of this machine that becomes a new one. */
 export interface LocalUpload extends Pick<

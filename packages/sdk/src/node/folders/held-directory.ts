@@ -3,10 +3,10 @@
  * everything in a directory is reached through its open descriptor (`/proc/self/fd`, proc(5)). Elsewhere the name is looked
  * at again afterwards.
  */
+import { isError } from "@coffer/contract";
 import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { located } from "../store/durable-file.ts";
-import { isError } from "../../http/is-error.ts";
 
 const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
 

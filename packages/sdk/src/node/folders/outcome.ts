@@ -1,8 +1,8 @@
 /** What becomes of each file and folder of a call, collected for its result. */
+import { isError } from "@coffer/contract";
 import { AbortError, SdkError } from "../../http/errors.ts";
 import { fileErrorCode, isDiskFull } from "../store/durable-file.ts";
 import type { FileReceipt, FolderFailure, FolderReceipt, SkippedItem } from "./options.ts";
-import { isError } from "../../http/is-error.ts";
 
 export class Outcome {
   readonly files: FileReceipt[] = [];

@@ -12,6 +12,7 @@
  *
  * Every directory is held open while something moves (`held-directory.ts`), so no link is followed, in the tree or here.
  */
+import { isError } from "@coffer/contract";
 import { randomUUID } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { chmod, link, lstat, mkdir, readdir, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
@@ -24,7 +25,6 @@ import { markOf } from "../files/file-mark.ts";
 import { holdDirectory, type HeldDirectory } from "./held-directory.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { isLocalTrash, LOCAL_TRASH } from "./trash-name.ts";
-import { isError } from "../../http/is-error.ts";
 
 const CONTENTS = "contents.json";
 const RETENTION_MS = 30 * 24 * 60 * 60_000;

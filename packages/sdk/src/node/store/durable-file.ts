@@ -1,8 +1,8 @@
+import { isError } from "@coffer/contract";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isError } from "../../http/is-error.ts";
 
 /** Node's error code of a failed file operation; null for another kind of error. */
 export function fileErrorCode(error: unknown): string | null {

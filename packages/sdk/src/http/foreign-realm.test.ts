@@ -1,8 +1,8 @@
+import { isError } from "@coffer/contract";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { fileErrorCode } from "../node/store/durable-file.ts";
 import { connectionWords } from "./connection-words.ts";
-import { isError } from "./is-error.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 
 /** As Jest has it: an error that is no `Error` of the realm of the SDK. */
