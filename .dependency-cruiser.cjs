@@ -37,7 +37,7 @@ const ROOT = "^(test|bench|examples|scripts)/";
 const ONLY_PACKAGES = {
   "packages/contract": ["zod"],
   // No MCP library and no parser of command lines: what is here is below both. These read and change the settings of MCP hosts.
-  "packages/tasks": ["diff", "jsonc-parser", "smol-toml"],
+  "packages/tasks": ["diff", "ignore", "jsonc-parser", "smol-toml"],
 };
 
 /** Third-party packages of the server that only some of its files import. */

@@ -10,8 +10,8 @@ const SDK = path.join(import.meta.dirname, "../../packages/sdk/src");
 /** `split`: what the page loads later is not counted. */
 const PAGES = [
   // The goal was 40 KiB. Without modules cut to size it is 70.
-  { name: "core", split: true, budget: 72 * KIB },
-  { name: "everything but shared vaults", split: false, budget: 90 * KIB },
+  { name: "core", split: true, budget: 74 * KIB },
+  { name: "everything but shared vaults", split: false, budget: 92 * KIB },
 ];
 
 for (const { name, split, budget } of PAGES) {

@@ -151,6 +151,7 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
   webhook_send: plain("webhook_send", () => ({ webhookId: "0b6d5e0e" })),
   audit_list: plain("audit_list", ({ draw }) => ({ verify: draw.chance(0.3) })),
   transfer_get: plain("transfer_get", () => ({ transferId: "none" })),
+  transfer_cancel: plain("transfer_cancel", () => ({ transferId: "none" })),
   file_write: async (run) => {
     const { place, meaning } = placeOf(run);
     const { name, content } = secrets(run);

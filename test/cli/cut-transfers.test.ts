@@ -46,7 +46,7 @@ beforeAll(async () => {
     for (const name of NAMES) writeFileSync(join(folderOf(vault), "many", name), randomBytes(BYTES));
     writeFileSync(join(folderOf(vault), "large.bin"), randomBytes(LARGE));
   }
-  expect(await run(["vaults", "create", "Open"])).toMatchObject({ code: 0 });
+  expect(await run(["vaults", "create", "Open", "--public"])).toMatchObject({ code: 0 });
   expect(await run(["vaults", "create", "Team", "--shared"])).toMatchObject({ code: 0 });
 });
 afterAll(async () => {

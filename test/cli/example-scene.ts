@@ -155,7 +155,9 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   "vaults create": {
     prepare: lines(["vaults", "update", "Team", "--name", "T"], ["vaults", "update", "Website", "--name", "W"]),
   },
-  "vaults delete": { prepare: lines(["vaults", "update", "Team", "--name", "T"], ["vaults", "create", "Team"]) },
+  "vaults delete": {
+    prepare: lines(["vaults", "update", "Team", "--name", "T"], ["vaults", "create", "Team", "--public"]),
+  },
   "vaults leave": {
     type: "shared",
     as: async (scene) => {

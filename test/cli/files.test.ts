@@ -136,6 +136,85 @@ describe.each(["Open"])(
       expect(await run(["verify", `${vault}:ten/f3.txt`, "ten/f4.txt"])).toMatchObject({ code: 1 });
     });
 
+    it("leaves out of a folder what .cofferignore and --exclude name, in all directions [issue 54]", async () => {
+      const folder = join(work, `rules-${vault}`);
+      for (const name of ["keep.txt", "a.log", "deep/b.log", "build/out.txt", "build/deep/out.txt", ".cofferignore"]) {
+        mkdirSync(join(folder, name, ".."), { recursive: true });
+        writeFileSync(join(folder, name), name === ".cofferignore" ? "# rules\nbuild/\n*.log\n!deep/b.log\n" : name);
+      }
+      const place = `rules-${vault}`;
+      const namesIn = async (at: string): Promise<string[]> => {
+        const target = join(makeDirectory(), "got");
+        await json(["download", `${vault}:${at}`, target]);
+        return readdirSync(target, { recursive: true, encoding: "utf8" }).toSorted();
+      };
+      const all = [".cofferignore", "deep", join("deep", "b.log"), "keep.txt"];
+      const planned = await json(["upload", place, "--vault", vault, "--dry-run"]);
+      expect(planned["files"]).toHaveLength(5);
+      expect(await json(["upload", place, "--vault", vault])).toMatchObject({ uploaded: 3, failed: 0 });
+      expect(await namesIn(place)).toEqual(all);
+      expect(
+        await json(["upload", place, "--vault", vault, "--include", "build/", "--exclude", "*.txt"]),
+      ).toMatchObject({
+        uploaded: 0,
+        unchanged: 2,
+      });
+      expect(await json(["sync", place, `${vault}:synced`, "--include", "a.log"])).toMatchObject({
+        created: 4,
+        failed: 0,
+      });
+      expect(await namesIn("synced")).toEqual([".cofferignore", "a.log", "deep", join("deep", "b.log"), "keep.txt"]);
+      // What is left out is touched on neither side.
+      const back = await json(["sync", place, `${vault}:synced`, "--delete", "--max-delete", "9"]);
+      expect(back).toMatchObject({ removed: 0, failed: 0 });
+      const part = join(makeDirectory(), "part");
+      expect(
+        await json(["download", `${vault}:${place}`, part, "--exclude", "*", "--include", "keep.txt"]),
+      ).toMatchObject({
+        downloaded: 1,
+      });
+    });
+
+    it("sums up what folders hold, and sorts a list [issue 54]", async () => {
+      const folder = join(work, `sums-${vault}`);
+      mkdirSync(join(folder, "sub"), { recursive: true });
+      for (const [name, bytes] of [
+        ["b10", 3],
+        ["b9", 2],
+        ["sub/large", 300_000],
+      ] as const)
+        writeFileSync(join(folder, name), "x".repeat(bytes));
+      await json(["upload", folder, "--vault", vault]);
+      const place = `${vault}:sums-${vault}`;
+      const { places } = await json(["du", place]);
+      expect(places).toEqual([
+        { place: `${place}/`, files: 3, bytes: 300_005 },
+        { place: `${place}/sub/`, files: 1, bytes: 300_000 },
+      ]);
+      expect((await run(["du", place, "--depth", "0", "--human-readable"])).out).toMatch(/293 KiB +3 +\S+\/\n/);
+      const { places: vaults } = await json(["du"]);
+      expect((vaults as { place: string }[]).map((each) => each.place)).toContain(`${vault}:`);
+      const order = async (...words: string[]): Promise<unknown[]> =>
+        ((await json(["ls", ...words]))["items"] as { name: string }[]).map(({ name }) => name);
+      expect(await order(place, "--sort", "name")).toEqual(["sub", "b9", "b10"]);
+      expect(await order(place, "--sort", "size")).toEqual(["b10", "b9", "sub"]);
+      await run(["append", `${place}/b9`, "--text", "x"]);
+      expect(await order(place, "--sort", "time", "--limit", "1")).toEqual(["b9"]);
+      expect(await order(`${vault}:`, "--recursive", "--sort", "size", "--limit", "1")).toEqual(["large"]);
+    });
+
+    it("appends a line, or standard input, and makes a missing file [issue 54]", async () => {
+      const log = `${vault}:logs/today.txt`;
+      expect(await json(["append", log, "--text", "one"])).toMatchObject({ act: "created", appended: 4, bytes: 4 });
+      const { file } = await json(["append", log], { input: "two\n" });
+      const { id } = file as { id: string };
+      expect(await run(["append", id, "--text", "three"])).toMatchObject({ code: 0, err: "" });
+      expect((await run(["cat", log])).out).toBe("one\ntwo\nthree\n");
+      expect(await run(["append", log, "--text", "x", "--expected-version", "deadbeef"])).toMatchObject({ code: 7 });
+      expect(await run(["append", `${vault}:`, "--text", "x"])).toMatchObject({ code: 2 });
+      expect((await run(["cat", log])).out).toBe("one\ntwo\nthree\n");
+    });
+
     it("many files in one line take few requests, and a repeat sends nothing", async () => {
       const many = join(work, `many-${vault}`);
       mkdirSync(many);

@@ -16,7 +16,7 @@ const put = (name: string, text: string): void => {
 beforeAll(async () => {
   stage = await openScene(await openSharedStack());
   shell = stage.shellOf(await stage.stack.signUp("first-days"));
-  await run(["vaults", "create", "Open"]);
+  await run(["vaults", "create", "Open", "--public"]);
   await run(["vaults", "create", "Team", "--shared"]);
   put("one.txt", "one");
   await run(["upload", "one.txt", "--vault", "Open"]);
@@ -142,7 +142,7 @@ describe("what is not there is exit code 3, as the table says [issue 49]", () =>
 });
 
 it("the trash lists vaults that lie in it, and how they come back", async () => {
-  await run(["vaults", "create", "Given up"]);
+  await run(["vaults", "create", "Given up", "--public"]);
   await run(["vaults", "delete", "Given up", "--yes"]);
   const shown = await run(["trash", "list"]);
   expect(shown.out).toContain("Given up:");
@@ -154,7 +154,7 @@ it("the trash lists vaults that lie in it, and how they come back", async () => 
 });
 
 it("a vault that is not empty names the command that empties it", async () => {
-  const { vault } = await json(["vaults", "create", "Emptied"]);
+  const { vault } = await json(["vaults", "create", "Emptied", "--public"]);
   const { id } = vault as { id: string };
   await run(["folders", "create", "Emptied:in"]);
   await run(["upload", "one.txt", "--vault", "Emptied", "--folder", "in"]);

@@ -13,7 +13,7 @@ let shell: Shell;
 beforeAll(async () => {
   stage = await openScene(await openSharedStack());
   shell = stage.shellOf(await stage.stack.signUp("newcomer"));
-  for (const name of ["Team", "Web site"]) await shell.run(["vaults", "create", name]);
+  for (const name of ["Team", "Web site"]) await shell.run(["vaults", "create", name, "--public"]);
   writeFileSync(join(shell.home, "a.txt"), "hello");
   writeFileSync(join(shell.home, "-dash.txt"), "hello");
   mkdirSync(join(shell.home, "dir"));
@@ -132,7 +132,12 @@ it("vaults and paths in the wrong form are told apart [issue 19]", async () => {
         "--name is for a single file",
         "correct what the message names; --help shows an example",
       ],
-      [["vaults", "create", "Team"], 7, "The name is taken: A vault of this name exists", "choose another name"],
+      [
+        ["vaults", "create", "Team", "--public"],
+        7,
+        "The name is taken: A vault of this name exists",
+        "choose another name",
+      ],
       [
         ["invites", "create", "--name", "bot", "--vaults", "Nope"],
         3,

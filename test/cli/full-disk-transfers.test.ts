@@ -22,7 +22,7 @@ beforeAll(async () => {
   mkdirSync(join(home, "many"));
   for (let n = 0; n < FILES; n += 1) writeFileSync(join(home, "many", `f${String(n)}.bin`), Buffer.alloc(BYTES, n));
   writeFileSync(join(home, "large.bin"), Buffer.alloc(9 * 2 ** 20, 7));
-  await run(["vaults", "create", "Open"]);
+  await run(["vaults", "create", "Open", "--public"]);
   await run(["vaults", "create", "Team", "--shared"]);
   for (const vault of ["Open", "Team"])
     expect(await run(["upload", "many", "large.bin", "--vault", vault])).toMatchObject({ code: 0 });

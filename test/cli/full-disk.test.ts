@@ -162,7 +162,7 @@ describe("a full disk under the configuration [issue 19]", () => {
     if (refusal !== null) context.skip(`no small file system can be mounted here (${refusal})`);
     const shell = stage.shellOf(person);
     const { env, home } = shell;
-    await shell.run(["vaults", "create", "Large"]);
+    await shell.run(["vaults", "create", "Large", "--public"]);
     writeFileSync(join(home, "large.bin"), Buffer.alloc(9 * 2 ** 20, 7));
     const words = ["upload", "large.bin", "--vault", "Large"];
     const situation = { env: { ...env, HOME: home, SERVICE_CONFIG_DIR: config }, cwd: home };

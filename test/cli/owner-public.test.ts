@@ -38,7 +38,7 @@ async function document<Value = Record<string, unknown>>(line: string, situation
 
 describe("vaults [issue 19]", () => {
   it("are changed, deleted with a question, and brought back [S4.3-cli-vault-update S4.3-cli-vault-delete]", async () => {
-    const { vault } = await document<{ vault: { id: string } }>("vaults create Website");
+    const { vault } = await document<{ vault: { id: string } }>("vaults create Website --public");
     const updated = await document("vaults update Website --name Site --keep-versions-days 90");
     expect(updated).toMatchObject({ vault: { id: vault.id, name: "Site", keepVersionsDays: 90 } });
     const refused = await run("vaults delete Site");

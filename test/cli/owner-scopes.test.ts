@@ -61,7 +61,7 @@ function scopesUsedSince(from: number): Scope[] {
 }
 
 const LINES = [
-  "vaults create W",
+  "vaults create W --public",
   "vaults update V --keep-versions-days 9",
   "vaults tree V",
   "invites create --name x --vaults V --scopes files:read",

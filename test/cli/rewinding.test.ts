@@ -61,7 +61,7 @@ it("a move says where to, and an act that nothing signed shows says so, with the
 
 it("acts that it left are named, and not only counted [issue 49]", async () => {
   const { owner, stack } = scene;
-  const { vault } = await owner.json<{ vault: { id: string } }>(["vaults", "create", "Made meanwhile"]);
+  const { vault } = await owner.json<{ vault: { id: string } }>(["vaults", "create", "Made meanwhile", "--public"]);
   const { credential } = await stack.owner.client.account.get();
   const plan = await runs(owner, ["agents", "rewind", credential.id ?? "", "--since", "1h", "--dry-run"]);
   expect(plan).toMatch(/Not undone, acts on vaults, members and keys: \d+\n/);

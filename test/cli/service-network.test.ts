@@ -321,7 +321,7 @@ describe("a sign-up [J1]", () => {
     expect([done.code, done.err]).toEqual([0, ""]);
     expect(done.out).toContain("Shared vaults are not available at this service");
     expect(done.out).toContain("Next: coffer upload FILE");
-    expect((await newcomer.run(["vaults", "create", "Mine"])).code).toBe(0);
+    expect((await newcomer.run(["vaults", "create", "Mine", "--public"])).code).toBe(0);
     expect((await newcomer.profile())["chainPrivateKey"]).toBeUndefined();
   });
 

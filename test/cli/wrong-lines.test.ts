@@ -12,7 +12,7 @@ const run = (words: readonly string[]): Promise<Ran> => shell.run(words);
 beforeAll(async () => {
   stage = await openScene(await openSharedStack());
   shell = stage.shellOf(await stage.stack.signUp("wrong"));
-  await run(["vaults", "create", "Open"]);
+  await run(["vaults", "create", "Open", "--public"]);
   await run(["vaults", "create", "Team", "--shared"]);
 });
 afterAll(() => stage.stack[Symbol.asyncDispose]());

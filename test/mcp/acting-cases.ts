@@ -160,6 +160,44 @@ export function describeActs(kind: "public" | "shared"): () => ActScene {
       expect(rowsOf(shown.facts)).toHaveLength(3);
     });
 
+    it("edits a text without its rest: appends, also eight at once, and replaces what it may read [issue 54]", async () => {
+      const place = { name: "Log/today.md", vaultId: vaultId() };
+      const textNow = async (): Promise<string> => {
+        const { files } = await scene().owner.files.list({ vaultId: vaultId(), limit: 100 });
+        const id = files.find(({ name }) => name === "today.md")?.id ?? "";
+        return await (await scene().owner.files.download(id, { vaultId: vaultId() })).text();
+      };
+      const made = await call("file_write", { ...place, text: "one\n", append: true });
+      expect(made.facts).toMatchObject({ bytes: 4, sha256: expect.any(String) as string });
+      await Promise.all(
+        Array.from({ length: 8 }, (_, at) => call("file_write", { ...place, text: `${String(at)}\n`, append: "true" })),
+      );
+      const lines = (await textNow()).split("\n");
+      expect([lines[0], lines.slice(1, -1).toSorted().join("")]).toEqual(["one", "01234567"]);
+      const more = await call("file_write", { ...place, text: "end\n", append: true });
+      // The digest of a content that this conversation did not give tells what the file holds.
+      expect("sha256" in more.facts).toBe(kind === "public");
+      const change = { ...place, replace: { find: "one", replacement: "first" } };
+      const changed = await call("file_write", change);
+      expect(changed.code).toBe(kind === "public" ? null : "reveal_refused");
+      if (kind === "public") {
+        expect(await textNow()).toMatch(/^first\n/);
+        expect((await call("file_write", change)).code).toBe("edit_refused");
+        const counted = { ...place, replace: { find: "\n", replacement: "; ", count: 10 } };
+        expect((await call("file_write", counted)).code).toBeNull();
+      }
+      const before = await textNow();
+      for (const [wrong, code] of [
+        [{ ...place }, "invalid_arguments"],
+        [{ ...place, text: "x", replace: change.replace }, "invalid_arguments"],
+        [{ ...place, text: "x", append: true, ifExists: "version" }, "invalid_arguments"],
+        [{ ...place, text: "x", append: true, expectedVersion: made.facts["versionId"] }, "precondition_failed"],
+        [{ ...place, name: "Log/none.md", replace: change.replace }, "not_found"],
+      ] as const)
+        expect([wrong, (await call("file_write", wrong)).code]).toEqual([wrong, code]);
+      expect(await textNow()).toBe(before);
+    });
+
     it("moves, renames, and brings back from the trash", async () => {
       await call("file_write", { name: "m.txt", text: "m", vaultId: vaultId() });
       const moved = await call("file_move", { files: ["m.txt"], vaultId: vaultId(), to: "Archive/2026" });

@@ -57,7 +57,7 @@ describe.each([
       const result = await client.callTool({ name: tool, arguments: given }, options);
       return result.structuredContent as Facts;
     };
-    const { vaultId } = await call("vault_create", { name });
+    const { vaultId } = await call("vault_create", { name, type: "public" });
     const content = randomBytes(12 * MIB);
     const path = join(folder, "file.bin");
     await writeFile(path, content);

@@ -57,6 +57,7 @@ export async function openEveryCall(newAccount: NewAccount): Promise<EveryCall> 
       file_verify: [{ file: file.id, path: "local.txt" }, { file: ABSENT }],
       change_list: [{ vaultId }, { cursor: "none" }],
       transfer_get: [{ transferId: "none" }],
+      transfer_cancel: [{ transferId: "none" }],
       file_upload: [{ paths: ["local.txt"], vaultId }, { paths: ["none.txt"], vaultId }, { paths: ["local.txt"] }],
       file_write: [
         { name: "new.txt", text: "new", vaultId },

@@ -67,7 +67,7 @@ describe("over the service in this process", () => {
       ["file_write", { name: "x", folder: long, text: "x", vaultId }],
       ["file_download", { files: [file.id], dest: long }],
       ["file_verify", { file: file.id, path: long }],
-      ["vault_create", { name: long }],
+      ["vault_create", { name: long, type: "public" }],
     ] as const) {
       const { facts, isError } = await tools.call(tool, args);
       expect([tool, isError]).toEqual([tool, true]);

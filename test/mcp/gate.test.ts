@@ -38,6 +38,8 @@ interface Field {
   readonly with?: Args;
   /** Where the canary itself would be no valid value. */
   readonly text?: string;
+  /** The argument around the text. Default: the text, or a list of it. */
+  readonly around?: (text: string) => unknown;
 }
 
 const ADDRESS = `0x${"ca".repeat(32)}`;
@@ -63,7 +65,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
     cursor,
   },
   file_get: { files: asked, vaultId: kept },
-  file_read: { file: asked, vaultId: kept },
+  file_read: { file: asked, vaultId: kept, lines: kept, find: kept },
   file_download: {
     files: asked,
     folder: { fate: "service", with: { files: undefined } },
@@ -75,6 +77,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   file_verify: { file: asked, path: kept, vaultId: kept },
   change_list: { since: kept, by: kept, vaultId: kept, cursor },
   transfer_get: { transferId: kept, cursor: kept },
+  transfer_cancel: { transferId: kept },
   file_upload: {
     paths: { fate: "stored", text: `${CANARY}.txt` },
     folder: stored,
@@ -83,7 +86,18 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
     vaultId: kept,
     expectedVersion: kept,
   },
-  file_write: { name: stored, text: stored, folder: stored, vaultId: kept, expectedVersion: kept },
+  file_write: {
+    name: stored,
+    text: stored,
+    replace: {
+      fate: "stored",
+      with: { name: "moved.txt", text: undefined },
+      around: (text) => ({ find: "m", replacement: text }),
+    },
+    folder: stored,
+    vaultId: kept,
+    expectedVersion: kept,
+  },
   file_move: { files: asked, to: stored, name: stored, vaultId: kept },
   file_delete: { files: asked, vaultId: kept, confirm: kept },
   file_restore: { files: asked, version: kept, name: stored, vaultId: kept },
@@ -184,7 +198,7 @@ const ALL = Object.entries(FIELDS).flatMap(([tool, fields]) =>
 it.each(ALL)(
   "%s reaches nobody new, and the service only while it can read all that was shown [S29 T1 T3 T4]",
   async (...row) => {
-    const [, tool, name, { fate, text = CANARY, with: others = {} }] = row;
+    const [, tool, name, { around, fate, text = CANARY, with: others = {} }] = row;
     const { calls, client, folder, sent, state, vaultId } = await openScene();
     writeFileSync(join(folder, `${CANARY}.txt`), CANARY);
     const isPlaced = FIELDS[tool]?.["vaultId"] !== undefined && tool !== "vault_list";
@@ -192,7 +206,7 @@ it.each(ALL)(
       ...calls[tool]?.[0],
       ...(isPlaced ? { vaultId } : {}),
       ...others,
-      [name]: LISTS.has(name) ? [text] : text,
+      [name]: around?.(text) ?? (LISTS.has(name) ? [text] : text),
     };
     /** What was sent of it by one call, before a host that cannot ask. */
     const call = async (taint: Partial<CredentialState["taint"]>, readers: VaultReaders) => {

@@ -68,7 +68,9 @@ describe.each(TOOLS)("$name", ({ name }) => {
     const [good = {}, ...bad] = scene.calls[name] ?? [];
     const first = await tools.call(name, good);
     // Nothing is under way, and nobody agreed yet.
-    const isRefused = ["transfer_get", "access_grant", "access_revoke", "webhook_delete"].includes(name);
+    const isRefused = ["transfer_get", "transfer_cancel", "access_grant", "access_revoke", "webhook_delete"].includes(
+      name,
+    );
     expect([name, first.isError, first.code]).toEqual([name, isRefused, isRefused ? first.code : null]);
     const answers = [first, ...(await Promise.all(bad.map((args) => tools.call(name, args))))];
     const confirm = (first.facts["error"] as { confirm?: string } | undefined)?.confirm;

@@ -24,7 +24,7 @@ beforeAll(async () => {
     launcher: launcherCommand(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });
-  vaultId = textFact(await tools.call("vault_create", { name: "Room" }), "vaultId");
+  vaultId = textFact(await tools.call("vault_create", { name: "Room", type: "public" }), "vaultId");
 });
 
 afterAll(async () => {

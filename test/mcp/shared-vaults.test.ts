@@ -205,7 +205,7 @@ describe("a server without a chain key", () => {
     const shown = await plain.call("file_get", { files: [welcomeId] });
     expect(shown.facts).toMatchObject({ fileId: welcomeId, encrypted: true, cause: "shared_vault" });
     expect(Object.keys(shown.facts)).not.toContain("bytes");
-    const publicId = textFact(await plain.call("vault_create", { name: "Open" }), "vaultId");
+    const publicId = textFact(await plain.call("vault_create", { name: "Open", type: "public" }), "vaultId");
     const path = await place("open.txt", "open");
     expect((await plain.call("file_upload", { paths: [path], vaultId: publicId })).isError).toBe(false);
     expect((await plain.call("vault_access_check", { vaultId: publicId })).facts).toMatchObject({ type: "public" });
@@ -224,7 +224,7 @@ describe("a server without a chain key", () => {
     await using plain = await open({ SERVICE_API_KEY: stack.apiKey });
     const headers = { authorization: `Bearer ${stack.apiKey}` };
     const stored = await (await fetch(`${stack.baseUrl}/api/files/${welcomeId}/content`, { headers })).bytes();
-    const vaultId = textFact(await plain.call("vault_create", { name: "Copies" }), "vaultId");
+    const vaultId = textFact(await plain.call("vault_create", { name: "Copies", type: "public" }), "vaultId");
     const path = await place("copy.file", stored);
     const copyId = textFact(await plain.call("file_upload", { paths: [path], vaultId }), "fileId");
     const destPath = join(folder, "ciphertext.back");
@@ -255,7 +255,7 @@ describe("an owner's server", () => {
       flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "owner") },
     });
-    const made = await own.call("vault_create", { name: "Made by a tool", type: "shared" });
+    const made = await own.call("vault_create", { name: "Made by a tool" });
     expect(made.facts).toMatchObject({ type: "shared" });
     const vaultId = textFact(made, "vaultId");
     const path = await place("owned.txt", "owned");

@@ -77,6 +77,7 @@ const BY_CODE: Readonly<Partial<Record<FailureCode | OwnCode, ExitCode>>> = {
   scope_owner_only: EXIT.forbidden,
   destination_exists: EXIT.conflict,
   too_many_deletions: EXIT.conflict,
+  edit_refused: EXIT.conflict,
   already_member: EXIT.conflict,
   is_owner: EXIT.conflict,
   not_offered: EXIT.conflict,

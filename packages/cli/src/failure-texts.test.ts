@@ -136,6 +136,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "current_version",
         "default_vault",
         "destination_exists",
+        "edit_refused",
         "email_exists",
         "folder_cycle",
         "generation_moved",

@@ -73,6 +73,7 @@ const NEXT_STEPS: readonly (readonly [next: string, ...codes: FailureCode[]])[] 
     "precondition_failed",
     "statement_invalid",
     "transfer_unknown",
+    "edit_refused",
   ],
   ["wait until the other one has ended, then run the same command again", "locked"],
   ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],

@@ -71,7 +71,7 @@ const VERSION_ROW: Row = ["-v, --version", "Print the version"];
 const START: readonly Example[] = [
   { line: "coffer signup --base-url URL --email EMAIL", does: "make an account" },
   { line: "coffer login --base-url URL", does: "or sign in to yours" },
-  { line: 'coffer vaults create "Team"', does: "make a vault (--shared: encrypted)" },
+  { line: 'coffer vaults create "Team"', does: "make a vault (--public: not encrypted)" },
   { line: 'coffer upload report.pdf --vault "Team"', does: "store a file in it" },
   { line: "coffer mcp install --allow DIR", does: "give its tools to an agent" },
   { line: "coffer doctor", does: "find out what is wrong" },

@@ -53,6 +53,8 @@ export const COMMAND_NAMES: readonly string[] = [
   "sync",
   "ls",
   "cat",
+  "du",
+  "append",
   "stat",
   "mv",
   "rm",

@@ -56,7 +56,7 @@ export function createCall(callRequest: CallRequest): Call {
     await requireConfirmed(asking, tool, args, request);
   };
   const gate = gateOf(callRequest, confirm);
-  return withProgressReports({
+  return watchable({
     signal,
     folders,
     downloads,
@@ -119,12 +119,13 @@ function gateOf({ parts, signal, notes }: CallRequest, confirm: Call["confirm"])
   };
 }
 
-function withProgressReports(call: Omit<Call, "withProgress">): Call {
+function watchable(call: Omit<Call, "watchedBy">): Call {
   return {
     ...call,
-    withProgress: (progress) =>
-      withProgressReports({
+    watchedBy: ({ progress, signal }) =>
+      watchable({
         ...call,
+        signal: AbortSignal.any([call.signal, signal]),
         progress: (done, total) => {
           progress(done, total);
           call.progress(done, total);
@@ -134,15 +135,20 @@ function withProgressReports(call: Omit<Call, "withProgress">): Call {
 }
 
 const PROGRESS_EVERY_BYTES = 1 << 20;
+/** With the last one, a host gets two in a second at most. */
+const PROGRESS_EVERY_MS = 1_000;
 
-/** Sends `notifications/progress` when the client asked for them: on every MiB and at the end, always rising. */
+/** Sends `notifications/progress` when the client asked for them: on a further MiB, not more often than each second, and at the end, always rising. */
 function progressSender(context: ServerContext): (done: number, total: number) => void {
   const progressToken = context.mcpReq._meta?.progressToken;
   let last = -1;
+  let lastAt = -Infinity;
   return (done, total) => {
-    const due = done >= last + PROGRESS_EVERY_BYTES || (done === total && done > last);
-    if (progressToken === undefined || !due) return;
+    const now = performance.now();
+    const isDue = done >= last + PROGRESS_EVERY_BYTES && now >= lastAt + PROGRESS_EVERY_MS;
+    if (progressToken === undefined || !(isDue || (done === total && done > last))) return;
     last = done;
+    lastAt = now;
     context.mcpReq
       .notify({ method: "notifications/progress", params: { progressToken, progress: done, total } })
       .catch(() => undefined);

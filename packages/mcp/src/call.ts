@@ -1,4 +1,4 @@
-import type { Transfers } from "./transfers.ts";
+import type { Transfers, Watch } from "./transfers.ts";
 import type { AllowedFolders, StoredInvite, ServiceLink, SetupReport, Task } from "@coffer/tasks";
 
 export interface ConfirmRequest {
@@ -24,8 +24,8 @@ export interface Call extends Task {
   readonly pinnedVault: string | null;
   /** Long transfers of this process. */
   readonly transfers: Transfers;
-  /** This call, whose transfers also report to the given function. */
-  withProgress(progress: Call["progress"]): Call;
+  /** This call, whose transfers also report to the watch, and end with it. */
+  watchedBy(watch: Watch): Call;
   /**
    * Returns when a person agreed to what the preview says.
    * @throws TaskFailure `confirmation_required` with the preview and a token.

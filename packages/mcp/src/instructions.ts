@@ -3,7 +3,7 @@ export const INSTRUCTIONS = `Coffer stores files in vaults for you and your user
 
 Vaults go by name or id, folders by path (A/B) or id, files by path or id; 8 hex digits of an id do. Several matches are refused with the candidates.
 
-file_upload and file_download move local files and folders by path. status_check lists the allowed folders; relative paths count from the first. Downloads go below its downloadsFolder alone, and relative dests count from there. A repeated call sends the rest only. file_write and file_read are for short texts. Transfers over 20 seconds answer with a transferId for transfer_get.
+file_upload and file_download move local files and folders by path. status_check lists the allowed folders; relative paths count from the first. Downloads go below its downloadsFolder alone, and relative dests count from there. A repeated call sends the rest only. file_write stores and edits texts; file_read reads pages or lines of them, and finds words. Transfers over 20 seconds answer with a transferId for transfer_get.
 
 file_search finds files by words, date and author; complete: false means that not all was looked at. change_list shows what others changed. file_get lists versions, and file_restore brings one back, or files from the trash: both end after 30 days.
 

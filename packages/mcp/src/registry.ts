@@ -21,6 +21,7 @@ import { auditList } from "./tools/audit-list.ts";
 import { changeList } from "./tools/change-list.ts";
 import { fileRestore } from "./tools/file-restore.ts";
 import { fileWrite } from "./tools/file-write.ts";
+import { transferCancel } from "./tools/transfer-cancel.ts";
 import { transferGet } from "./tools/transfer-get.ts";
 import { vaultAccessCheck } from "./tools/vault-access-check.ts";
 import { vaultCreate } from "./tools/vault-create.ts";
@@ -39,6 +40,7 @@ export const TOOLS: readonly Tool[] = [
   fileVerify,
   changeList,
   transferGet,
+  transferCancel,
   fileUpload,
   fileWrite,
   fileMove,

@@ -18,7 +18,7 @@ const call: Call = {
   pinnedVault: null,
   revealsSharedText: false,
   transfers: new Transfers(),
-  withProgress: () => call,
+  watchedBy: () => call,
   confirm: () => Promise.resolve(),
   taint: () => undefined,
   recordClosedContent: () => undefined,

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { TaskFailure } from "@coffer/tasks";
 import { Transfers } from "./transfers.ts";
 
 const outcome = { summary: "Stored.", facts: { bytes: 5 } };
@@ -10,7 +11,7 @@ it("a short transfer answers with its outcome", async () => {
 it("a long one answers with a handle, goes on, and is shown with its progress and its outcome", async () => {
   const transfers = new Transfers(5);
   const { promise, resolve } = Promise.withResolvers<typeof outcome>();
-  const first = await transfers.run((progress) => {
+  const first = await transfers.run(({ progress }) => {
     progress(2, 5);
     return promise;
   });
@@ -30,4 +31,28 @@ it("a long one that fails tells its failure to whoever asks, and ends no process
   await new Promise((resolve) => setImmediate(resolve));
   await expect(transfers.get(facts["transferId"] as string)).rejects.toThrow("the disk is full");
   await expect(transfers.get("other")).rejects.toMatchObject({ code: "transfer_unknown" });
+});
+
+it("a long one can be cancelled: it has ended then, and what it moved stays", async () => {
+  const transfers = new Transfers(5);
+  let isEnded = false;
+  const { facts } = await transfers.run(async ({ progress, signal }) => {
+    progress(3, 5);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    isEnded = true;
+    throw new TaskFailure("cancelled");
+  });
+  const id = facts["transferId"] as string;
+  expect((await transfers.cancel(id)).facts).toMatchObject({ transferId: id, bytes: 3, totalBytes: 5 });
+  expect([isEnded, transfers.isBusy()]).toEqual([true, false]);
+  await expect(transfers.get(id)).rejects.toMatchObject({ code: "cancelled" });
+  await expect(transfers.cancel("other")).rejects.toMatchObject({ code: "transfer_unknown" });
+});
+
+it("one that has ended before it is cancelled answers with its outcome", async () => {
+  const transfers = new Transfers(5);
+  const { promise, resolve } = Promise.withResolvers<typeof outcome>();
+  const { facts } = await transfers.run(() => promise);
+  resolve(outcome);
+  expect(await transfers.cancel(facts["transferId"] as string)).toBe(outcome);
 });

@@ -1,6 +1,6 @@
 /** Transfers that take longer than a host waits: the call returns, the transfer goes on, and transfer_get shows it. */
 import { randomBytes } from "node:crypto";
-import { TaskFailure } from "@coffer/tasks";
+import { TaskFailure, toFailure } from "@coffer/tasks";
 import type { Outcome } from "./result.ts";
 
 /** Hosts give a call 60 s, some 30. */
@@ -16,6 +16,13 @@ interface Transfer {
   total: number;
   outcome: Promise<Outcome>;
   isSettled: boolean;
+  readonly stop: AbortController;
+}
+
+/** How far the work of a transfer is, in bytes, and what ends it. */
+export interface Watch {
+  readonly progress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
 }
 
 export class Transfers {
@@ -35,16 +42,19 @@ export class Transfers {
   }
 
   /** The outcome of `work`; after 20 s one that names the transfer instead. */
-  async run(work: (progress: (done: number, total: number) => void) => Promise<Outcome>): Promise<Outcome> {
+  async run(work: (watch: Watch) => Promise<Outcome>): Promise<Outcome> {
+    const stop = new AbortController();
     const transfer: Transfer = {
       done: 0,
       total: 0,
       isSettled: false,
       outcome: Promise.resolve({ summary: "", facts: {} }),
+      stop,
     };
-    transfer.outcome = work((done, total) => {
+    const progress: Watch["progress"] = (done, total) => {
       Object.assign(transfer, { done, total });
-    }).finally(() => {
+    };
+    transfer.outcome = work({ progress, signal: stop.signal }).finally(() => {
       transfer.isSettled = true;
     });
     const late = Symbol();
@@ -78,6 +88,31 @@ export class Transfers {
     const transfer = this.#transfers.get(transferId);
     if (transfer === undefined) throw new TaskFailure("transfer_unknown");
     return transfer.isSettled ? await transfer.outcome : underWay(transferId, transfer);
+  }
+
+  /**
+   * Ends it, and resolves when it has ended: with its outcome if that was faster.
+   * @throws what the transfer threw otherwise; TaskFailure `transfer_unknown`.
+   */
+  async cancel(transferId: string): Promise<Outcome> {
+    const transfer = this.#transfers.get(transferId);
+    if (transfer === undefined) throw new TaskFailure("transfer_unknown");
+    if (transfer.isSettled) return await transfer.outcome;
+    transfer.stop.abort();
+    try {
+      return await transfer.outcome;
+    } catch (thrown) {
+      if (toFailure(thrown).code !== "cancelled") throw thrown;
+      return {
+        summary: "Cancelled. What was moved before stays.",
+        facts: {
+          transferId,
+          bytes: transfer.done,
+          totalBytes: transfer.total,
+          nextStep: "The same call moves the rest.",
+        },
+      };
+    }
   }
 
   /** One that goes on is kept: it may be asked for. */
@@ -114,7 +149,8 @@ function underWay(transferId: string, { done, total }: Transfer): Outcome {
       transferId,
       bytes: done,
       totalBytes: total,
-      nextStep: "Call transfer_get with this transferId in some seconds. Do not begin it again.",
+      nextStep:
+        "Call transfer_get with this transferId in some seconds. Do not begin it again. transfer_cancel ends it.",
     },
   };
 }

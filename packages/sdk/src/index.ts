@@ -173,6 +173,7 @@ export type {
   FolderRestoreInput,
   FolderUpdateInput,
 } from "./storage/folders.ts";
+export { appendText, replaceText, type EditOptions, type TextReplacement } from "./storage/text-edits.ts";
 export type { MemberResource } from "./storage/members.ts";
 export type {
   EmptiedTrash,

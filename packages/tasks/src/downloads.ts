@@ -1,4 +1,5 @@
 /** Files and folders of a vault into local folders. */
+import { keptPaths, NO_RULES, type PathRules } from "./ignore-rules.ts";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
@@ -25,6 +26,8 @@ export interface DownloadPlan {
   readonly range: { readonly offset: number; readonly length?: number } | null;
   /** The stored bytes, encrypted as they are in a shared vault. */
   readonly ciphertext: boolean;
+  /** What stays out of folders, beside the `.cofferignore` of the local one. Default: nothing. */
+  readonly rules?: PathRules | undefined;
 }
 
 /** What a single file became here. */
@@ -144,6 +147,7 @@ export async function downloadFolderTo(
   const dest = (await folderBelow(task, allowed, vaultId, folder, plan.dest)) ?? plan.dest;
   await using open = await ensureDirectory(allowed, dest);
   const result = await fetchFolder(task, allowed, vaultId, folder, open, {
+    rules: plan.rules,
     overwrite: overwriteOption(plan.overwrite),
     onProgress: reporter(task, basename(open.path)),
   });
@@ -178,15 +182,16 @@ async function fetchFolder(
   vaultId: string,
   folder: Folder | null,
   { way }: OpenFolder,
-  options: Pick<FolderOptions, "overwrite" | "dryRun" | "onProgress">,
+  { rules, ...options }: Pick<FolderOptions, "overwrite" | "dryRun" | "onProgress"> & Pick<DownloadPlan, "rules">,
 ): Promise<FolderResult> {
   const { downloadFolder } = await import("@coffer/sdk/node");
+  const keeps = await keptPaths(way, rules ?? NO_RULES);
   const judge = createWriteJudge(allowed);
   return await downloadFolder(await task.clientFor(null), way, {
     vaultId,
     ...(folder === null ? {} : { folderId: folder.id }),
     signal: task.signal,
-    filter: (_path, _kind, realPath) => isAllowed(allowed, realPath) && judge(realPath) === null,
+    filter: (below, kind, realPath) => isAllowed(allowed, realPath) && judge(realPath) === null && keeps(below, kind),
     ...options,
   });
 }

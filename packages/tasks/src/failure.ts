@@ -63,6 +63,11 @@ export const LOCAL_FAILURES = {
     "Use a shorter name.",
   ),
   not_a_file: failureText(false, "The local path is not a regular file", "Name a regular file."),
+  edit_refused: failureText(
+    false,
+    "The edit does not apply to the file as it is now; nothing was stored",
+    "Read the file again with file_read, and call again with what it holds now.",
+  ),
   destination_exists: failureText(
     false,
     "The destination exists and was left unchanged",
@@ -180,8 +185,17 @@ export class TaskFailure extends Error {
 
 /** The failure with another step: where more is known than when it was thrown. */
 export function withStep(failure: TaskFailure, nextStep: string): TaskFailure {
-  const { about, candidates, cause, code, confirm, detail, message, preview, requestId, retryable } = failure;
-  return new TaskFailure(code, {
+  return new TaskFailure(failure.code, { ...detailsOf(failure), nextStep });
+}
+
+/** The failure with another detail, which is text of others. */
+export function withDetail(failure: TaskFailure, detail: string): TaskFailure {
+  return new TaskFailure(failure.code, { ...detailsOf(failure), detail: untrusted(detail) });
+}
+
+function detailsOf(failure: TaskFailure): FailureDetails {
+  const { about, candidates, cause, confirm, detail, message, nextStep, preview, requestId, retryable } = failure;
+  return {
     message,
     nextStep,
     retryable,
@@ -192,7 +206,7 @@ export function withStep(failure: TaskFailure, nextStep: string): TaskFailure {
     ...(detail === null ? {} : { detail }),
     ...(preview === null ? {} : { preview }),
     ...(requestId === null ? {} : { requestId }),
-  });
+  };
 }
 
 function isVaultCode(code: string): code is keyof typeof VAULT_FAILURES {
@@ -257,6 +271,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   destination_exists: "destination_exists",
   too_many_deletions: "too_many_deletions",
   source_changed: "source_changed",
+  edit_refused: "edit_refused",
   configuration: "not_configured",
   locked: "locked",
   profile_missing: "not_configured",
@@ -268,7 +283,13 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
 };
 
 /** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
-const DESCRIBING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions", "locked"]);
+const DESCRIBING = new Set<FailureCode>([
+  "not_configured",
+  "invalid_arguments",
+  "too_many_deletions",
+  "locked",
+  "edit_refused",
+]);
 
 function fromSdkError(error: Error): TaskFailure | null {
   const code = textField(error, "code");
@@ -283,7 +304,11 @@ function fromSdkError(error: Error): TaskFailure | null {
   }
   if (isErrorCode(code)) {
     const detail = error.message === ERRORS[code].message ? {} : { detail: untrusted(error.message) };
-    return new TaskFailure(code, { ...facts, ...detail, ...(code === "budget_exceeded" ? budgetFacts(error) : {}) });
+    return new TaskFailure(code, {
+      ...facts,
+      ...detail,
+      ...(code === "budget_exceeded" ? budgetFacts(error) : waitFacts(error)),
+    });
   }
   if (isVaultCode(code)) return new TaskFailure(code, { ...facts, detail: untrusted(error.message) });
   const own = SDK_CODES[code];
@@ -317,6 +342,16 @@ function budgetFacts(error: Error): FailureDetails {
     retryable: false,
     nextStep: `Tell the user: it renews at ${retryAt.toISOString()}. The account's owner can make a key with a larger budget.`,
   };
+}
+
+/** A caller repeats what is retryable. Beyond this it should do something else, and know when to come back. Milliseconds. */
+const LONGEST_WAIT = 60_000;
+
+function waitFacts(error: Error): FailureDetails {
+  const wait: unknown = "retryAfterMs" in error ? error.retryAfterMs : null;
+  if (typeof wait !== "number" || wait <= LONGEST_WAIT) return {};
+  const again = new Date(Date.now() + wait).toISOString();
+  return { retryable: false, nextStep: `Tell the user: the service takes it again at ${again}.` };
 }
 
 /** The client knows why no answer came, and says what to set. Of a time limit it knows no more than a proxy that was passed by. */

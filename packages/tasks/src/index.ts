@@ -87,6 +87,7 @@ export {
 } from "./served-network.ts";
 export {
   createServiceLink,
+  defaultVaultType,
   serviceLinkOver,
   TIMEOUTS,
   type ServiceLink,
@@ -130,4 +131,6 @@ export {
   type UploadOutcome,
   type UploadRequest,
 } from "./upload-source.ts";
+export { IGNORE_FILE, type PathRules } from "./ignore-rules.ts";
+export { editText, type EditPlan, type TextEdit } from "./text-edits.ts";
 export { uploadPaths, type TransferRow, type UploadPlan, type UploadReport } from "./uploads.ts";

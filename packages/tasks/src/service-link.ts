@@ -221,6 +221,18 @@ function readiness({ chainPrivateKey, networkFile }: Settings): SetupReport["sha
   return networkFile === null ? "no network file" : "ready";
 }
 
+/**
+ * The kind of a new vault for which nobody named one: shared where this machine has a chain key.
+ * @throws TaskFailure `shared_vault` where it has one and cannot make a shared vault: no public one takes its place.
+ */
+export function defaultVaultType({ sharedVaults }: SetupReport): "public" | "shared" {
+  if (sharedVaults === "no network file")
+    throw new TaskFailure("shared_vault", {
+      message: "There is a chain key, and no network file, so no shared vault can be made",
+    });
+  return sharedVaults === "ready" ? "shared" : "public";
+}
+
 function reportOf(settings: Settings): SetupReport {
   const { baseUrl, configFile, profile, session, sources } = settings;
   return {

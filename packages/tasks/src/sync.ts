@@ -3,6 +3,7 @@ import type { FolderResult, RestoreRemovedOptions, RestoreRemovedResult } from "
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
+import { keptPaths, type PathRules } from "./ignore-rules.ts";
 import { resolvePath, isAllowed, noSuchFile, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
 import { findFolder } from "./item-lookup.ts";
@@ -26,6 +27,8 @@ export interface SyncPlan {
   readonly dryRun: boolean;
   /** Lists all of a vault with encrypted names again. */
   readonly full: boolean;
+  /** What stays out on both sides, beside the `.cofferignore` of the local folder. */
+  readonly rules: PathRules;
 }
 
 /** Throws TaskFailure `not_found` or `file_not_found` for a folder that is not there to be read. */
@@ -33,7 +36,9 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   const { direction, dryRun, full, overwrite, path, vaultId } = plan;
   await using local = await localFolder(allowed, plan);
   const folderId = await folderIdOf(task, plan);
-  if (folderId === "missing") return plannedWhole(local === null ? [] : await planFolder(task, allowed, local, ""));
+  const keeps = await keptPaths(local?.way ?? path, plan.rules);
+  if (folderId === "missing")
+    return plannedWhole(local === null ? [] : await planFolder(task, allowed, local, { path: "", below: "", keeps }));
   const { syncFolder } = await import("@coffer/sdk/node");
   return await syncFolder(await task.client(), local?.way ?? path, {
     vaultId,
@@ -45,7 +50,7 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
     signal: task.signal,
     ...(plan.maxDelete === undefined ? {} : { maxDelete: plan.maxDelete }),
     ...(folderId === null ? {} : { folderId }),
-    filter: (_path, _kind, realPath) => isAllowed(allowed, realPath),
+    filter: (below, kind, realPath) => isAllowed(allowed, realPath) && keeps(below, kind),
     onProgress: reporter(task, null),
   });
 }

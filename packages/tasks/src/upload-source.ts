@@ -122,7 +122,7 @@ function textContent(bytes: Uint8Array, name: string): Content {
       await sendBody(
         task,
         place,
-        { body: bytes, contentType: contentType ?? (await guessType(name, "text/plain")) },
+        { body: bytes, contentType: contentType ?? (await contentTypeOfText(name)) },
         { ...how, ...progressOptions(task, bytes.length) },
       ),
   };
@@ -170,6 +170,10 @@ function progressOptions(task: Task, size: number) {
 }
 
 /** A text that was written in a conversation is text, unless its name says what kind. */
+export async function contentTypeOfText(name: string): Promise<string> {
+  return await guessType(name, "text/plain");
+}
+
 async function guessType<Other extends string | undefined>(name: string, other: Other): Promise<string | Other> {
   const { guessContentType } = await import("@coffer/sdk/node");
   return guessContentType(name) ?? other;
@@ -254,7 +258,12 @@ function refusalFor(size: number, { limits, usage }: Account, wish: UploadReques
   });
 }
 
-async function findByName(task: Task, wish: UploadRequest, name: string): Promise<File | null> {
+/** The file of that name in the folder, or at the top of the vault. */
+export async function findByName(
+  task: Task,
+  wish: Pick<UploadRequest, "vaultId" | "folderId">,
+  name: string,
+): Promise<File | null> {
   const client = await task.client();
   const query = { vaultId: wish.vaultId, folderId: wish.folderId ?? "root", name, limit: 1 };
   try {
@@ -316,7 +325,7 @@ async function uploadVersion(task: Task, source: Content, wish: UploadRequest, n
 }
 
 /** Somebody changed the file since the caller looked at it. The upload itself then follows this state and no other. */
-function requireExpected(existing: File | null, expected: string | undefined): void {
+export function requireExpected(existing: File | null, expected: string | undefined): void {
   if (expected === undefined) return;
   const trimmed = expected.trim();
   const isTag = /^"(signed-[\w-]{43}|\d+\.[0-9a-f-]{36})"$/.test(trimmed);

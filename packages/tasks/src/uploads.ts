@@ -2,8 +2,9 @@
 import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { FolderProgress, FolderResult } from "@coffer/sdk/node";
-import { TaskFailure, toFailure } from "./failure.ts";
+import { TaskFailure, toFailure, withDetail } from "./failure.ts";
 import { ensureFolder, findExistingFolders } from "./folders.ts";
+import { keptPaths, NO_RULES, type Keeps, type PathRules } from "./ignore-rules.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
 import { runConcurrently } from "./concurrency.ts";
@@ -23,6 +24,8 @@ export interface UploadPlan extends UploadFolder {
   readonly mimeType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly dryRun: boolean;
+  /** What stays out of folders, beside their `.cofferignore`. Default: nothing. */
+  readonly rules?: PathRules | undefined;
 }
 
 /** What became of one local file. */
@@ -61,16 +64,21 @@ export async function uploadPaths(
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
   const [only, ...others] = paths;
   if (only !== undefined && others.length === 0) return await uploadPath(call, only);
-  const rows = await newFileRows(call, paths);
+  const rows: Rows = [];
   const folders: number[] = [];
-  await runConcurrently(paths, CONCURRENCY, async (path, at) => {
-    if (rows[at] !== undefined) return;
-    if (await isFolder(allowed, path)) folders.push(at);
-    else rows[at] = await rowsOrFailure(call, path);
-  });
-  await runConcurrently(folders, 1, async (at) => {
-    rows[at] = await rowsOrFailure(call, paths[at] ?? "");
-  });
+  try {
+    await uploadBatches(call, paths, rows);
+    await runConcurrently(paths, CONCURRENCY, async (path, at) => {
+      if (rows[at] !== undefined) return;
+      if (await isFolder(allowed, path)) folders.push(at);
+      else rows[at] = await rowsOrFailure(call, path);
+    });
+    await runConcurrently(folders, 1, async (at) => {
+      rows[at] = await rowsOrFailure(call, paths[at] ?? "");
+    });
+  } catch (thrown) {
+    throw withStored(toFailure(thrown, task.signal), rows.flat());
+  }
   return { files: rows.flatMap((each) => each ?? []), only: null };
 }
 
@@ -83,26 +91,24 @@ interface UploadCall {
   readonly folderId: () => Promise<string | null>;
 }
 
-/** Rows of what went in batches. The others have turns of their own. */
-async function newFileRows(
-  call: UploadCall,
-  paths: readonly string[],
-): Promise<(readonly TransferRow[] | undefined)[]> {
+/** By the place of the path in the call. A folder has several. */
+type Rows = (readonly TransferRow[] | undefined)[];
+
+/** Adds the rows of what goes in batches. The others have turns of their own. */
+async function uploadBatches(call: UploadCall, paths: readonly string[], rows: Rows): Promise<void> {
   const { allowed, count, plan, task } = call;
   const { dryRun, expectedVersion, idempotencyKey, ifExists, mimeType, vaultId } = plan;
-  const rows: (readonly TransferRow[] | undefined)[] = [];
-  if (dryRun || ifExists === "rename" || idempotencyKey !== undefined || expectedVersion !== undefined) return rows;
+  if (dryRun || ifExists === "rename" || idempotencyKey !== undefined || expectedVersion !== undefined) return;
   const folderId = await call.folderId();
   const { uploadNewFiles } = await import("./new-files.ts");
-  for (const one of await uploadNewFiles(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
-    const path = paths[one.at] ?? "";
-    if ("failure" in one) rows[one.at] = [rowOfFailure(path, one.failure)];
-    else {
-      const { bytes, file, sha256 } = one;
-      rows[one.at] = [{ path, act: "created", fileId: file.id, bytes, sha256, code: null, why: null }];
-    }
+  const outcomes = await uploadNewFiles(task, { allowed, paths, vaultId, folderId, mimeType, count });
+  for (const one of outcomes) {
+    if ("failure" in one) continue;
+    const { at, bytes, file, sha256 } = one;
+    rows[at] = [{ path: paths[at] ?? "", act: "created", fileId: file.id, bytes, sha256, code: null, why: null }];
   }
-  return rows;
+  // A failure may end the call, which then names what was stored.
+  for (const one of outcomes) if ("failure" in one) rows[one.at] = [rowOfFailure(paths[one.at] ?? "", one.failure)];
 }
 
 function folderOnce(task: Task, { vaultId, folder, below }: UploadPlan): UploadCall["folderId"] {
@@ -126,6 +132,18 @@ async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly T
   } catch (thrown) {
     return [rowOfFailure(path, toFailure(thrown, call.task.signal))];
   }
+}
+
+/** Files that a failure of the whole call names. */
+const MOST_NAMED = 10;
+
+/** The failure that ended the call, with what it had stored before: a repeat sends the rest only. */
+function withStored(failure: TaskFailure, rows: readonly (TransferRow | undefined)[]): TaskFailure {
+  const stored = rows.flatMap((row) => (row?.act === "created" || row?.act === "replaced" ? [row.path] : []));
+  if (stored.length === 0) return failure;
+  const more = stored.length > MOST_NAMED ? ` and ${String(stored.length - MOST_NAMED)} more` : "";
+  const named = `stored before that: ${stored.slice(0, MOST_NAMED).join(", ")}${more}`;
+  return withDetail(failure, failure.detail === null ? named : `${failure.detail.visible()}; ${named}`);
 }
 
 /** @throws the failure, if every file would have it. */
@@ -223,7 +241,9 @@ async function uploadDirectory(
   const folderId = plan.dryRun
     ? await folderOrNull(task, plan, name)
     : await ensureFolder(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
-  if (plan.dryRun && folderId === null) return await planFolder(task, allowed, directory, name);
+  const keeps = await keptPaths(directory.way, plan.rules ?? NO_RULES);
+  if (plan.dryRun && folderId === null)
+    return await planFolder(task, allowed, directory, { path: name, below: "", keeps });
   const secrets = new Set<string>();
   const result = await uploadFolder(client, directory.way, {
     vaultId: plan.vaultId,
@@ -233,7 +253,7 @@ async function uploadDirectory(
     signal: task.signal,
     // By where it really lies.
     filter: (path, kind, place) => {
-      if (!isAllowed(allowed, place)) return false;
+      if (!isAllowed(allowed, place) || !keeps(path, kind)) return false;
       if (kind === "folder" || !holdsSecret(allowed, place)) return true;
       secrets.add(path);
       return false;
@@ -261,12 +281,20 @@ async function folderOrNull(task: Task, plan: UploadPlan, name: string): Promise
   return missing.length > 0 ? null : (folder?.id ?? null);
 }
 
-/** A dry run into a folder that is not there yet: all of it would be sent. `path`: of the folder, as the caller can name it. */
+export interface PlannedFolder {
+  /** As the caller can name it. */
+  readonly path: string;
+  /** From the folder of the transfer down, with `/` between names; empty: that folder. */
+  readonly below: string;
+  readonly keeps: Keeps;
+}
+
+/** A dry run into a folder that is not there yet: all of it would be sent. */
 export async function planFolder(
   task: Task,
   allowed: AllowedFolders,
   folder: OpenFolder,
-  path: string,
+  { path, below: top, keeps }: PlannedFolder,
 ): Promise<TransferRow[]> {
   const { isLocalTrash, namesNotUtf8 } = await import("@coffer/sdk/node");
   const rows: TransferRow[] = [];
@@ -279,11 +307,16 @@ export async function planFolder(
     // One of those above, or gone since.
     if (!(await exists(join(folder.way, entry.name)))) continue;
     const at = path === "" ? entry.name : `${path}/${entry.name}`;
+    const inside = top === "" ? entry.name : `${top}/${entry.name}`;
     if (isLocalTrash(entry.name)) rows.push(outcome(at, "skipped", "trash", null));
-    else if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
+    else if (
+      !isAllowed(allowed, join(folder.path, entry.name)) ||
+      !keeps(inside, entry.isDirectory() ? "folder" : "file")
+    )
+      rows.push(outcome(at, "skipped", "filter", null));
     else if (entry.isDirectory()) {
       await using below = await openBelow(allowed, folder, entry.name);
-      rows.push(...(await planFolder(task, allowed, below, at)));
+      rows.push(...(await planFolder(task, allowed, below, { path: at, below: inside, keeps })));
     } else rows.push(await planFile(allowed, join(folder.way, entry.name), at));
   }
   return rows;

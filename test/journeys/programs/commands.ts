@@ -28,7 +28,7 @@ const occurrences = (text: string, part: string): number => text.split(part).len
 /** J3. */
 export async function invitesByCommand(place: Place): Promise<Checks> {
   const owner = await newOwner(place);
-  await owner.document("vaults", "create", "V");
+  await owner.document("vaults", "create", "V", "--public");
   const words = ["invites", "create", "--name", "bot", "--scopes", "files:read,files:write", "--vaults", "V"];
   let code = "";
   return {
@@ -67,7 +67,7 @@ export async function invitesByCommand(place: Place): Promise<Checks> {
 export const joinsByCommand = (place: Place): { readonly "J4-login": Check } => ({
   "J4-login": async () => {
     const inviter = await newOwner(place);
-    const vaultIds = [textOf(objectAt(await inviter.document("vaults", "create", "V"), "vault"), "id")];
+    const vaultIds = [textOf(objectAt(await inviter.document("vaults", "create", "V", "--public"), "vault"), "id")];
     const scopes = ["files:read", "files:write"];
     const words = ["--scopes", scopes.join(","), "--vaults", vaultIds.join(",")];
     const made = await inviter.document("invites", "create", "--name", "newcomer", ...words);

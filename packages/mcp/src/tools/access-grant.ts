@@ -17,7 +17,7 @@ export const accessGrant = defineTool({
   profile: "owner",
   title: "Give access",
   description:
-    "With chainAddress: makes the address a member of shared vaults. Else: makes a single-use invite for an agent, whose code goes into a file for the user, never into the answer. The user has to agree first.",
+    "With chainAddress: makes the address a member of shared vaults. Else: makes a single-use invite for an agent, whose code goes into a file for the user, never into the answer. The user has to agree first. Access is per vault: to share one folder, move it into a vault of its own. A person needs an account and a chain address first.",
   endpoints: [api.invites.create, api.members.add],
   input: {
     name: z.string().check(z.minLength(1), z.maxLength(200)),

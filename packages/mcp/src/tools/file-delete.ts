@@ -18,7 +18,7 @@ export const fileDelete = defineTool({
   profile: "agent",
   title: "Move files to the trash",
   description:
-    "Moves files and folders to the trash for 30 days; file_restore brings them back. Folders, and more than 10 files, need the user's agreement first.",
+    "Moves files and folders to the trash for 30 days; file_restore brings them back. Folders, and more than 10 files, need the user's agreement first. Only people delete for good or empty the trash: coffer rm FILE --permanent, coffer trash empty.",
   endpoints: [api.files.get, api.files.delete, api.folders.delete],
   input: {
     files: z.array(itemRef).check(z.minLength(1), z.maxLength(MOST_ITEMS)),

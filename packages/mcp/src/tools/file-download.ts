@@ -79,8 +79,8 @@ export const fileDownload = defineTool({
       range: rangeOf(args.offset, args.length),
       ciphertext: args.ciphertext,
     };
-    return await call.transfers.run(async (progress) => {
-      const running = { ...call, ...call.withProgress(progress) };
+    return await call.transfers.run(async (watch) => {
+      const running = call.watchedBy(watch);
       if (folder !== undefined) return await folderTo(running, vault, folder, plan);
       const [only = "", ...others] = files;
       if (others.length === 0) return await oneTo(running, vault, only, plan, args.version);

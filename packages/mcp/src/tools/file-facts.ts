@@ -85,3 +85,16 @@ export async function closedStep(call: Call, file: File): Promise<Record<string,
   const address = cause === "not_a_member" ? await call.chainAddress() : null;
   return { cause: word(cause), nextStep: address === null ? stepFor(cause) : membershipStep(address, file.vaultId) };
 }
+
+/**
+ * What a client encrypted does not go into a conversation unless the user said so, and neither does an answer that depends on it.
+ * @throws TaskFailure `shared_vault`, `reveal_refused`.
+ */
+export async function refuseReveal(call: Call, file: File): Promise<void> {
+  if (!file.encrypted) return;
+  if (whyClosed(file) !== null) {
+    const { nextStep } = await closedStep(call, file);
+    throw new TaskFailure("shared_vault", typeof nextStep === "string" ? { nextStep } : {});
+  }
+  if (!call.revealsSharedText) throw new TaskFailure("reveal_refused", {});
+}

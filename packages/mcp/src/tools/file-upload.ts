@@ -52,8 +52,8 @@ export const fileUpload = defineTool({
     if (!args.dryRun) await call.clientFor(vaultId);
     const { paths, folder = null, ...uploadOptions } = args;
     const plan = withPath({ ...uploadOptions, vaultId, folder });
-    return await call.transfers.run(async (progress) => {
-      const task = call.withProgress(progress);
+    return await call.transfers.run(async (watch) => {
+      const task = call.watchedBy(watch);
       const { files, only } = await uploadPaths(task, call.folders, paths, plan);
       return only === null ? call.transfers.report((start) => reportOf(files, start)) : receiptOf(only);
     });

@@ -1,5 +1,5 @@
 import { api, VAULT_TYPES } from "@coffer/contract";
-import { untrusted } from "@coffer/tasks";
+import { defaultVaultType, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -10,14 +10,15 @@ export const vaultCreate = defineTool({
   profile: "owner",
   title: "Create a vault",
   description:
-    "Creates a vault, public unless type says otherwise. Public: readable by the service; shared: encrypted for its members.",
+    "Creates a vault. shared: encrypted for its members. public: public to the service, not encrypted from it, visible to this account only.",
   endpoints: [api.vaults.create],
   input: { name: api.vaults.create.body.shape.name, type: z.optional(z.enum(VAULT_TYPES)) },
-  describe: { name: "at most 255 bytes", type: "default: public" },
+  describe: { name: "at most 255 bytes", type: "default: shared, if this server has a chain key" },
   output: { vaultId: TEXT, type: TEXT, created: TEXT, name: TEXT },
   run: async ({ name, type }, call) => {
     const client = await call.client();
-    const vault = await client.vaults.create({ name, type: type ?? "public" }, { signal: call.signal });
+    const kind = type ?? defaultVaultType(await call.setup());
+    const vault = await client.vaults.create({ name, type: kind }, { signal: call.signal });
     return {
       summary: "The vault is ready.",
       facts: {

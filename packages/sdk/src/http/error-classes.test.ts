@@ -1,4 +1,5 @@
 /** One code arrives as one class, whoever found the failure: the service, or this client. */
+import { replaceText } from "../storage/text-edits.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -63,6 +64,7 @@ const CLASSES = {
   destination_exists: SdkError,
   too_many_deletions: SdkError,
   not_resumable: SdkError,
+  edit_refused: SdkError,
 } satisfies Record<ClientErrorCode | BudgetErrorCode | "session_ended", unknown>;
 
 const classOf = (code: ErrorFacts["code"]): unknown => (code in CLASSES ? CLASSES[code as ClientErrorCode] : ApiError);
@@ -103,6 +105,7 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
     requireFewDeletions({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
   },
   not_resumable: notResumable,
+  edit_refused: () => replaceText(scripted([]).client, "", { find: "", replacement: "" }),
   session_ended: async () => {
     const session = sessionCredentials(TOKENS);
     await session.end();

@@ -36,6 +36,8 @@ export type ClientErrorCode =
   /** Nothing was done: see `maxDelete` of `syncFolder`. */
   | "too_many_deletions"
   | "not_resumable"
+  /** An edit that does not apply to the newest version: see `replaceText`. Nothing was stored. */
+  | "edit_refused"
   | VaultErrorCode;
 
 /** What every error of the SDK says, safe to log. */

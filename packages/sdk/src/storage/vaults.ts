@@ -32,20 +32,27 @@ export interface VaultUpdateInput extends Body<typeof api.vaults.update> {}
 /** Input of `vaults.restore`. */
 export interface VaultRestoreInput extends Body<typeof api.vaults.restore> {}
 
-/** The fields of a new vault. The last two are for shared vaults. */
-export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
+/** The fields of a new vault. `plainNames` and `journal` are for shared vaults. */
+export interface VaultCreateInput extends Omit<VaultFields, "type">, Omit<NewSharedVault, "name"> {
+  /**
+   * `shared`: encrypted here, for its members. `public`: public to the service, which can read it, and visible to this account only.
+   * Default: `shared` for a client with `sharedVaults`, else `public`.
+   */
+  readonly type?: VaultFields["type"] | undefined;
+}
 
 export interface VaultResource {
   /**
    * Makes a vault. A shared one is an object on the chain first, owned by the signer's address. Then it becomes a
    * vault of the account that this address is linked to. With a `journal` the next call repairs a crash between the
-   * two. `plainNames`: names of files and folders are never encrypted, for ever.
+   * two. `plainNames`: names of files and folders are never encrypted, for ever. Where a shared vault cannot be made, none is: no public
+   * one takes its place.
    * @throws VaultError for refusals of the chain.
    *
    * @example
    * ```ts
    * const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: sharedVaults({ signer, network }) });
-   * const vault = await client.vaults.create({ name: "research", type: "shared" });
+   * const vault = await client.vaults.create({ name: "research" });
    * await client.vaults.members.add(vault.id, agentAddress);
    * ```
    */
@@ -141,7 +148,8 @@ export function vaultResource(connection: Connection): VaultResource {
   const readVault = async (vaultId: string, options?: CallOptions): Promise<Vault> =>
     pinned((await callOn(connection, get, { params: { vaultId } }, options)).vault);
   return {
-    create: async ({ plainNames, journal, ...body }, options) => {
+    create: async ({ plainNames, journal, ...input }, options) => {
+      const body = { ...input, type: input.type ?? (connection.sharedVaults === null ? "public" : "shared") };
       if (body.type === "shared" && body.chainObjectId === undefined)
         return (await shared()).createShared({ name: body.name, plainNames, journal }, options);
       const vault = await pinned((await callOn(connection, create, { body }, options)).vault);

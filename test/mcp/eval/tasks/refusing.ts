@@ -53,7 +53,7 @@ export const refusing: readonly EvalTask[] = [
     most: 1,
     failures: ["owner_only"],
     prepare: (_world, { title }) => Promise.resolve({ words: title, known: title }),
-    play: async (agent, name) => (await agent.call("vault_create", { name })).text,
+    play: async (agent, name) => (await agent.call("vault_create", { name, type: "public" })).text,
     verify: async ({ owner }, title, told) => {
       for await (const { name } of owner.vaults.list()) assert.notEqual(name, title);
       assert.match(told, /Next step: /);

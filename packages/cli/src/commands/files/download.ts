@@ -6,6 +6,7 @@ import { argumentWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
 import { VAULT, targetAt } from "./vault-paths.ts";
+import { EXCLUDE, INCLUDE, rulesOf } from "./path-rules.ts";
 import { RANGE } from "./range-flag.ts";
 import { transferReport, withProgress } from "./transfer-report.ts";
 
@@ -23,6 +24,8 @@ export default command({
     overwrite: toggle("Replace what exists here and differs"),
     range: RANGE,
     version: text("Version of a single file: its number or its id", { placeholder: "VERSION" }),
+    exclude: EXCLUDE,
+    include: INCLUDE,
     ciphertext: toggle("Write the stored bytes, encrypted as they are"),
   },
   args: [
@@ -45,6 +48,7 @@ export default command({
       versionId: null,
       range: null,
       ciphertext,
+      rules: rulesOf(flags),
     };
     if (item === null || item.kind === "folder") {
       if (range !== undefined || version !== undefined || ciphertext)

@@ -5,7 +5,8 @@ import type { Context } from "../../context.ts";
 import { exitOfClosedItems, type ExitCode } from "../../exit-codes.ts";
 import { textOfCode } from "../../failure-texts.ts";
 import type { Column } from "../../result.ts";
-import { timeText } from "../../terminal/visible.ts";
+import { toggle } from "../../declarations.ts";
+import { sizeText, timeText } from "../../terminal/visible.ts";
 
 /** A file or a folder, as `--json` prints it. */
 export type Row = ({ readonly kind: "file" } & File) | ({ readonly kind: "folder" } & Folder);
@@ -43,14 +44,23 @@ export function reportClosed({ printNote }: Pick<Context, "printNote">, items: r
   return exitOfClosedItems(closed.length, items.length, exit);
 }
 
+export const HUMAN_READABLE = toggle("Sizes as people read them, such as 1.2 MiB; --json keeps bytes");
+
+export const sizeCell = (bytes: number, isHuman: boolean): string | number => (isHuman ? sizeText(bytes) : bytes);
+
 export function itemColumns(
   rows: readonly (Row | TrashedVaultRow)[],
   more: readonly Column<Row | TrashedVaultRow>[] = [],
+  isHuman = false,
 ): readonly Column<Row | TrashedVaultRow>[] {
   const short = shortIds(rows.map(({ id }) => id));
   return [
     { title: "id", of: ({ id }) => short(id) },
-    { title: "bytes", of: (row) => (row.kind === "file" && !isClosed(row) ? row.size : null), isNumber: true },
+    {
+      title: "bytes",
+      of: (row) => (row.kind === "file" && !isClosed(row) ? sizeCell(row.size, isHuman) : null),
+      isNumber: true,
+    },
     { title: "modified", of: ({ updatedAt }) => timeText(updatedAt) },
     ...more,
     {

@@ -1,9 +1,9 @@
 import { ROOT, shortIds, untrusted } from "@coffer/tasks";
 import type { Client, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
-import { command, count, optionalArgument, toggle } from "../../declarations.ts";
+import { choice, command, count, optionalArgument, toggle } from "../../declarations.ts";
 import { listing, type Listing } from "../../result.ts";
-import { fileRow, folderRow, itemColumns, reportClosed, type Row } from "./item-rows.ts";
+import { fileRow, folderRow, HUMAN_READABLE, itemColumns, reportClosed, type Row } from "./item-rows.ts";
 import { VAULT, targetAt } from "./vault-paths.ts";
 
 /** Rows that one request brings. */
@@ -15,31 +15,48 @@ export default command({
   examples: [
     { line: "coffer ls", does: "your vaults" },
     { line: 'coffer ls "Team:"', does: "the top of a vault" },
+    { line: 'coffer ls "Team:" --recursive --sort size --limit 10', does: "the ten largest" },
     { line: "coffer ls Team:2027/May --json-lines", does: "one JSON document for each item" },
   ],
   flags: {
     vault: VAULT,
     recursive: toggle("List everything in the vault, with the ids of the folders"),
+    sort: choice("Order of files and folders: by name, the largest first, or what was changed last first", [
+      "name",
+      "size",
+      "time",
+    ]),
+    humanReadable: HUMAN_READABLE,
     limit: count("At most so many files and folders; all without it"),
   },
   args: [optionalArgument("place", "VAULT:, VAULT:PATH or the id of a folder")] as const,
   isList: true,
-  run: async (context, { limit = Infinity, recursive, vault }, [place]) => {
+  run: async (context, { humanReadable, limit = Infinity, recursive, sort, vault }, [place]) => {
     if (place === undefined && vault === undefined) return await listVaults(context);
     const { item, vaultId } = await targetAt(context.task, place ?? "", vault);
-    if (item?.kind === "file") return listingOf(context, [fileRow(item.file)]);
+    if (item?.kind === "file") return listingOf(context, [fileRow(item.file)], humanReadable);
     const client = await context.client();
     const within = recursive ? null : (item?.id ?? ROOT);
-    const rows = await rowsIn(client, context.signal, { vaultId, within, limit });
-    return listingOf(context, rows);
+    const query = { vaultId, within, limit: sort === undefined ? limit : Infinity };
+    const rows = await rowsIn(client, context.signal, query);
+    return listingOf(context, sort === undefined ? rows : rows.sort(ORDERS[sort]).slice(0, limit), humanReadable);
   },
 });
 
-const listingOf = (context: Context, rows: readonly Row[]): Listing =>
+/** Folders have no size of their own: they come last by size, and first by name. */
+const ORDERS: Readonly<Record<"name" | "size" | "time", (a: Row, b: Row) => number>> = {
+  name: (a, b) => Number(a.kind === "file") - Number(b.kind === "file") || NAMES.compare(a.name, b.name),
+  size: (a, b) => sizeOf(b) - sizeOf(a),
+  time: (a, b) => (a.updatedAt < b.updatedAt ? 1 : -1),
+};
+const NAMES = new Intl.Collator("en", { numeric: true });
+const sizeOf = (row: Row): number => (row.kind === "file" ? row.size : -1);
+
+const listingOf = (context: Context, rows: readonly Row[], isHuman: boolean): Listing =>
   listing({
     name: "items",
     items: rows,
-    columns: itemColumns(rows),
+    columns: itemColumns(rows, [], isHuman),
     empty: "Nothing is here.",
     exit: reportClosed(context, rows),
   });

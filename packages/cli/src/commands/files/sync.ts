@@ -8,6 +8,7 @@ import { done, type Document, type Printable } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { localPaths } from "./local-paths.ts";
+import { EXCLUDE, INCLUDE, rulesOf } from "./path-rules.ts";
 import { isTop, withListHint, vaultIdOf } from "./vault-paths.ts";
 import { splitVaultPath } from "../../vault-path.ts";
 import { withProgress } from "./transfer-report.ts";
@@ -18,6 +19,10 @@ export default command({
   examples: [
     { line: "coffer sync site Team:site --dry-run", does: "the plan, and nothing else" },
     { line: "coffer sync site Team:site --delete", does: "what was deleted here goes to the trash there" },
+    {
+      line: "coffer sync site Team:site --exclude 'node_modules/'",
+      does: "without some of it, as .cofferignore says it too",
+    },
     { line: "coffer sync Team:site copy", does: "the other way" },
     { line: "coffer sync Team:site copy --delete", does: "what is gone there goes to a trash here" },
     { line: "coffer sync Team:site copy --delete --max-delete 200", does: "even if that is more than half" },
@@ -31,13 +36,16 @@ export default command({
     full: toggle("List all of an encrypted vault again, which otherwise happens once a day"),
     overwrite: toggle("Also replace what the receiving side changed by itself; with --restore, what is there now"),
     restore: toggle("Bring back what sync removed or replaced in a local folder"),
+    exclude: EXCLUDE,
+    include: INCLUDE,
     since: text("With --restore: what was taken since this time", { placeholder: "TIME" }),
   },
   args: [
     argument("source", "Local folder, or VAULT:PATH"),
     optionalArgument("dest", "The other of the two; a local folder with a colon is written ./a:b"),
   ] as const,
-  run: async (context, { delete: deletes, dryRun, full, maxDelete, overwrite, restore, since }, [source, dest]) => {
+  run: async (context, flags, [source, dest]) => {
+    const { delete: deletes, dryRun, full, maxDelete, overwrite, restore, since } = flags;
     if (restore) {
       if (dest !== undefined || deletes || full || maxDelete !== undefined)
         throw usage("--restore takes one local folder, and asks no vault", "coffer sync --restore FOLDER");
@@ -58,6 +66,7 @@ export default command({
       overwrite,
       dryRun,
       full,
+      rules: rulesOf(flags),
       path: paths[0] ?? "",
       vaultId: await vaultIdOf(context.task, remote.vault),
       folder: isTop(remote.path) ? null : remote.path,

@@ -16,6 +16,7 @@ import { flagWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { plain } from "./item-rows.ts";
 import { localPaths } from "./local-paths.ts";
+import { EXCLUDE, INCLUDE, rulesOf } from "./path-rules.ts";
 import { vaultIdOf } from "./vault-paths.ts";
 import { splitVaultPath } from "../../vault-path.ts";
 import { statSync } from "node:fs";
@@ -24,7 +25,7 @@ import { transferReport, withProgress, type TransferReportOptions } from "./tran
 export default command({
   brief: "Upload files and folders",
   description:
-    "A folder goes with everything in it, under its own name. What is in the vault unchanged is not sent again: after a failure run the same line once more.",
+    "A folder goes with everything in it, under its own name, but for what its .cofferignore leaves out in the syntax of .gitignore. What is in the vault unchanged is not sent again: after a failure run the same line once more.",
   examples: [
     { line: 'coffer upload report.pdf photos --vault "Team" --folder 2027/May', does: "a file and a folder" },
     { line: "coffer upload site --vault Backups --if-exists version", does: "replace what has changed" },
@@ -49,6 +50,8 @@ export default command({
     type: text("Media type of a single file, such as text/plain; found by its name without it", {
       placeholder: "TYPE",
     }),
+    exclude: EXCLUDE,
+    include: INCLUDE,
     dryRun: toggle("Only show what would be sent"),
   },
   args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,
@@ -66,7 +69,16 @@ export default command({
     if (!isInput) await refuseVaultPaths(names, paths, allowed);
     const { task } = context;
     const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
-    const plan: UploadPlan = { vaultId, folder, ifExists, expectedVersion, name, mimeType, dryRun };
+    const plan: UploadPlan = {
+      vaultId,
+      folder,
+      ifExists,
+      expectedVersion,
+      name,
+      mimeType,
+      dryRun,
+      rules: rulesOf(flags),
+    };
     const { files, only } = await withProgress(context, "Uploading", async (watched) =>
       name !== undefined && stdin
         ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(context.signal), { ...plan, name }) }
