@@ -120,6 +120,24 @@ describe("syncFolder", () => {
     expect((await syncFolder(client, root, { ...up, delete: true })).plan.remove).toBe(0);
   });
 
+  it("goes on in a folder that somebody else made after the list, and replaces no file of theirs [issue 52]", async () => {
+    const { client, connect, options, root } = await openTree();
+    const { vaultId } = options;
+    const fast: Middleware = async (request, next, { endpointId }) => {
+      if (endpointId === "folders.create" && (await client.folders.list({ vaultId })).folders.length === 0) {
+        const { id: folderId } = await client.folders.create({ vaultId, name: "deep" });
+        await client.files.upload({ vaultId, folderId, name: "b.txt", body: "theirs" });
+      }
+      return next(request);
+    };
+    const sent = await uploadFolder(connect({ middleware: [fast] }), root, options);
+    expect(codes(sent)).toEqual({ "deep/b.txt": "name_exists" });
+    expect(acts(sent)).toEqual({ "a.txt": "created", "deep/er/c.bin": "created" });
+    expect((await client.folders.list({ vaultId, name: "deep", parentId: "root" })).folders).toHaveLength(1);
+    // The next run compares the two.
+    expect(codes(await uploadFolder(client, root, options))).toEqual({ "deep/b.txt": "destination_exists" });
+  });
+
   it("leaves out of the trash what somebody changed after the list [issue 52]", async () => {
     const { client, connect, options, root } = await openTree();
     const up = { ...options, direction: "up" } as const;

@@ -10,6 +10,7 @@ import { stableMark, type Mark } from "../files/file-mark.ts";
 import { uploadFile } from "../files/upload-file.ts";
 import { failHere, openHere, readHere } from "./compare.ts";
 import { inLanes } from "../../http/concurrency.ts";
+import { ApiError } from "../../http/errors.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, FolderJob } from "./folder-job.ts";
@@ -64,7 +65,7 @@ export function lacksParent({ outcome, progress }: FolderJob, path: string): boo
 
 /** Level by level: a folder's parent is there before it. */
 async function makeFolders(job: FolderJob, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const { client, lanes, outcome, place, remote, signal, state } = job;
+  const { lanes, outcome, place, remote, signal, state } = job;
   const folderIds = new Map<string, string>();
   const levels = Map.groupBy(paths, (path) => path.split("/").length);
   for (const [, level] of [...levels].sort(([a], [b]) => a - b))
@@ -82,19 +83,39 @@ async function makeFolders(job: FolderJob, paths: readonly string[]): Promise<Re
       }
       const parentId = parent === "" ? place.folderId : (folderIds.get(parent) ?? remote.folders.get(parent)?.id);
       try {
-        const above = parentId === undefined ? {} : { parentId };
-        const { id } = await client.folders.create(
-          { vaultId: place.vaultId, name: nameOf(path), ...above },
-          { signal },
-        );
-        folderIds.set(path, id);
-        state.recordFolder(path, id);
-        outcome.folders.push({ path, act: "created", folderId: id });
+        const { act, folderId } = await makeFolder(job, nameOf(path), parentId);
+        folderIds.set(path, folderId);
+        state.recordFolder(path, folderId);
+        outcome.folders.push({ path, act, folderId });
       } catch (error) {
         outcome.fail(path, error);
       }
     });
   return folderIds;
+}
+
+/** A folder that somebody else made after the list is taken as it is: what is in it replaces nothing, and the next run compares it. */
+async function makeFolder(
+  { client, place: { vaultId }, signal }: FolderJob,
+  name: string,
+  parentId: string | undefined,
+): Promise<{ readonly act: "created" | "unchanged"; readonly folderId: string }> {
+  try {
+    const { id } = await client.folders.create(
+      { vaultId, name, ...(parentId === undefined ? {} : { parentId }) },
+      { signal },
+    );
+    return { act: "created", folderId: id };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "name_exists") throw error;
+    const { folders } = await client.folders.list(
+      { vaultId, parentId: parentId ?? "root", name, limit: 1 },
+      { signal },
+    );
+    const [theirs] = folders;
+    if (theirs === undefined) throw error;
+    return { act: "unchanged", folderId: theirs.id };
+  }
 }
 
 interface PendingUpload extends Transfer {
