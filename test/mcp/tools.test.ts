@@ -127,7 +127,7 @@ async function bytesIn(directory: string): Promise<number> {
           ({ size }) => size,
           () => 0,
         )
-      : 0,
+      : Promise.resolve(0),
   );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

@@ -9,12 +9,14 @@ const IMPORTABLE = {
   "@coffer/contract": ["api"],
   "@coffer/sdk": [
     ...[
+      "appendText",
       "chainKeySigner",
       "createClient",
       "developmentCredentials",
       "failureOf",
       "forgetKeys",
       "generateChainKey",
+      "replaceText",
       "Secret",
       "sessionCredentials",
     ],
