@@ -1,4 +1,5 @@
 /** The packed packages in test runners, and in several writers on one profile store, on Node. */
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PATIENCE_MS, projectsOfFile } from "../kit/projects-here.ts";
@@ -33,9 +34,20 @@ it(
   async (context) => {
     const directory = await install(context, "vitest");
     const { program, own } = onNode("oldest");
-    const vitest = ["node_modules/vitest/vitest.mjs", "run", "--reporter=json", "--maxWorkers=1"];
-    const printed = await run(program, directory, vitest, { ...ownerVariables(), ...own });
-    const { success, numPassedTests } = JSON.parse(printed) as { success: boolean; numPassedTests: number };
+    // It prints no report, but where it has written one.
+    const report = join(directory, "report.json");
+    const vitest = [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--reporter=json",
+      `--outputFile=${report}`,
+      "--maxWorkers=1",
+    ];
+    await run(program, directory, vitest, { ...ownerVariables(), ...own });
+    const { success, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as {
+      success: boolean;
+      numPassedTests: number;
+    };
     expect({ success, numPassedTests }).toEqual({ success: true, numPassedTests: 4 });
   },
   PATIENCE_MS,
