@@ -40,6 +40,7 @@ const NEXT_STEPS: readonly (readonly [next: string, ...codes: FailureCode[]])[] 
   [
     "correct what the message names; --help shows an example",
     "validation_failed",
+    "edit_refused",
     "invalid_arguments",
     "url_refused",
     "end_invalid",
@@ -73,7 +74,6 @@ const NEXT_STEPS: readonly (readonly [next: string, ...codes: FailureCode[]])[] 
     "precondition_failed",
     "statement_invalid",
     "transfer_unknown",
-    "edit_refused",
   ],
   ["wait until the other one has ended, then run the same command again", "locked"],
   ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],

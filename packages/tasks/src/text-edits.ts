@@ -54,6 +54,8 @@ export async function editText(task: Task, plan: EditPlan, edit: TextEdit): Prom
         throw new TaskFailure("not_found", { message: "There is no file of that name to edit" });
       return outcomeOf(await create(task, { vaultId, name, ...place }, edit.append), "created");
     } catch (thrown) {
+      // After an answer that was lost, the file of that name may be this text.
+      if (thrown instanceof Error && "perhapsDone" in thrown && thrown.perhapsDone === true) throw thrown;
       const { code } = toFailure(thrown, task.signal);
       const isOvertaken = existing === null ? code === "name_exists" : code === "not_found" && "append" in edit;
       if (!isOvertaken || attempt === ATTEMPTS) throw thrown;

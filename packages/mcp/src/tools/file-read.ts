@@ -65,14 +65,13 @@ export const fileRead = defineTool({
       });
     const range = lines === undefined ? EVERY_LINE : parseLines(lines);
     const file = await findFile(call, await namedVault(call, vaultId), fileText);
-    await refuseReveal(call, file);
     const { reading, current } = await readOneVersion(call, file, (current, open) => {
       if (find !== undefined) return findText(current, open, { range, find, maxChars });
       return lines === undefined
         ? readPage(current, open, { offset: offset ?? 0, maxChars })
         : readLines(current, open, { range, maxChars });
     });
-    if (file.encrypted) call.recordClosedContent();
+    if (current.encrypted) call.recordClosedContent();
     const { summary, facts, text } = reading;
     return {
       summary,
@@ -104,6 +103,7 @@ async function readOneVersion(
 ): Promise<{ readonly reading: Reading; readonly current: File }> {
   const client = await call.client();
   for (let current = file, attempt = 1; ; attempt += 1) {
+    await refuseReveal(call, current);
     let isReplaced = false;
     const reading = await read(current, async (offset, length) => {
       const download = await client.files.download(current.id, {
@@ -114,7 +114,9 @@ async function readOneVersion(
       isReplaced = download.tag !== null && current.tag !== undefined && download.tag !== current.tag;
       return download;
     });
-    if (!isReplaced || attempt === ATTEMPTS) return { reading, current };
+    if (!isReplaced) return { reading, current };
+    if (attempt === ATTEMPTS)
+      throw new TaskFailure("precondition_failed", { message: "The file changes again and again while it is read" });
     current = await client.files.get(current.id);
   }
 }

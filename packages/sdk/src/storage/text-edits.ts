@@ -7,7 +7,7 @@ import type { Download } from "../transfer/stored-download.ts";
 import type { UploadResult } from "../transfer/upload-codec.ts";
 
 /** An edited file is held in memory. Bytes, before and after the edit. */
-export const MOST_EDITED_BYTES = 16 * 2 ** 20;
+const MOST_EDITED_BYTES = 16 * 2 ** 20;
 
 export interface EditOptions {
   /** The vault that the file is in, as `files.replace` takes it. Default: the one that the service names. */

@@ -10,7 +10,7 @@ const PAGE = 1_000;
 export default command({
   brief: "Show how many bytes and files vaults and folders hold",
   description:
-    "Without a place it sums up every vault. A folder counts with everything below it. Versions of before and the trash are not among these bytes: coffer vaults get shows what they take.",
+    "Without a place it sums up every vault. A folder counts with everything below it. Earlier versions and the trash are not counted: coffer account show has what the whole account stores.",
   examples: [
     { line: "coffer du", does: "each vault" },
     { line: 'coffer du "Team:" --depth 2 --human-readable', does: "two levels of folders" },
