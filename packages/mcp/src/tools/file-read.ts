@@ -111,7 +111,8 @@ async function readOneVersion(
         vaultId: current.vaultId,
         signal: call.signal,
       });
-      isReplaced = download.tag !== null && current.tag !== undefined && download.tag !== current.tag;
+      // Both are of the whole file as it is stored. A public file's own tag is none of its content.
+      isReplaced = download.sha256 !== current.sha256;
       return download;
     });
     if (!isReplaced) return { reading, current };
